@@ -1,0 +1,258 @@
+"""The contract between the harness and whatever runs containers.
+
+An `Engine` makes images and sessions; a `Session` is one container with one supervisor. Both
+`docker.py` and `fake.py` go through `tests/sandbox/engines/conformance.py`.
+
+Errors: `EngineError` where the engine is absent or refuses, `SessionLostError` once a container
+or its supervisor is gone, `OSError` (FileNotFoundError, PermissionError, ...) where the
+container's kernel refuses a file operation.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from sandbox.model.session import (
+    AGENT,
+    ROOT,
+    Command,
+    Completed,
+    FileEntry,
+    Greeting,
+    Usage,
+    User,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a container may use."""
+
+    memory_bytes: int = 2 << 30
+    processes: int = 512
+    cpus: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """What a session is started from."""
+
+    image: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
+    hostname: str = "sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInfo:
+    """An image as the engine knows it."""
+
+    id: str
+    """The content digest, `sha256:...`."""
+    tags: tuple[str, ...]
+    size: int
+    """Bytes, shared layers included."""
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerInfo:
+    """A container that carries this project's labels."""
+
+    id: str
+    labels: Mapping[str, str]
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What the engine says of itself."""
+
+    name: str
+    version: str
+    endpoint: str
+    """The address it was reached at."""
+    storage_driver: str
+    control_groups: str
+    """`1` or `2`."""
+    kernel: str
+    architecture: str
+    root: str
+    """Where the engine keeps its data, on its own host."""
+    local: bool
+    """Whether engine and harness share a host, hence a file system."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Directories on this host that together are a container's file system."""
+
+    upper: Path
+    """What the container wrote."""
+    lower: tuple[Path, ...]
+    """The image below it, topmost first."""
+
+
+class Process(Protocol):
+    """A command that is running or has ended."""
+
+    def poll(self) -> Completed | None:
+        """How it ended, or None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> Completed:
+        """Block until it ends; TimeoutError after `timeout` seconds, and it goes on."""
+
+    def kill(self) -> None:
+        """Kill its whole process tree; returns at once, `wait` tells the end."""
+
+
+class Session(Protocol):
+    """One container with one supervisor. Safe to use from several threads."""
+
+    @property
+    def container(self) -> str:
+        """The engine's name for the container."""
+
+    @property
+    def greeting(self) -> Greeting:
+        """What the supervisor said first."""
+
+    def run(self, command: Command) -> Completed:
+        """Start a command and wait for its end."""
+
+    def start(self, command: Command) -> Process:
+        """Start a command and return at once."""
+
+    def read(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        offset: int = 0,
+        limit: int | None = None,
+        user: User = ROOT,
+        follow: bool = True,
+    ) -> bytes:
+        """Bytes of a regular file, as `user` may read it.
+
+        A relative `path` starts at `beneath`. No `..`, absolute path or link leads out of
+        `beneath`: PermissionError with errno EXDEV. With `follow=False` a symbolic link anywhere
+        below `beneath` is refused with errno ELOOP.
+        """
+
+    def write(
+        self,
+        path: str | bytes,
+        data: bytes,
+        *,
+        beneath: str | bytes = "/",
+        mode: int | None = None,
+        user: User = AGENT,
+        parents: bool = False,
+    ) -> None:
+        """Write a whole regular file: a new one with `mode` or 0o644, or in place of an old one.
+
+        The file is complete or untouched, also when the disk is full. Links that leave `beneath`
+        are refused as by `read`. `parents` makes missing directories.
+        """
+
+    def remove(
+        self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT
+    ) -> None:
+        """Remove a file, a link or an empty directory."""
+
+    def stat(
+        self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False
+    ) -> FileEntry:
+        """One entry; FileNotFoundError where there is none."""
+
+    def list(
+        self, path: str | bytes, *, beneath: str | bytes = "/", user: User = ROOT
+    ) -> list[FileEntry]:
+        """Entries of a directory in byte order."""
+
+    def manifest(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+    ) -> dict[bytes, bytes]:
+        """Everything below `roots`: absolute path to an opaque record that changes when it does.
+
+        Other file systems mounted below a root are left out. `entry` reads a record.
+        """
+
+    def entry(self, path: bytes, record: bytes) -> FileEntry:
+        """What a manifest's record says."""
+
+    def kill_all(self) -> int:
+        """Kill every process but the supervisor; how many were alive."""
+
+    def usage(self) -> Usage:
+        """What was used until now."""
+
+    def overlay(self) -> Overlay | None:
+        """The container's file system on this host, None where it cannot be read."""
+
+    def close(self) -> None:
+        """End the session and remove its container; never raises for one that is gone."""
+
+    def __enter__(self) -> Self:
+        """Itself."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close."""
+
+
+class Engine(Protocol):
+    """Something that makes images and sessions."""
+
+    def info(self) -> EngineInfo:
+        """Version and abilities."""
+
+    def image(self, reference: str) -> ImageInfo | None:
+        """The image with this tag or id, None where there is none."""
+
+    def images(self, label: str) -> list[ImageInfo]:
+        """All images that carry a label (`key` or `key=value`)."""
+
+    def pull(self, reference: str) -> ImageInfo:
+        """Fetch an image from its registry."""
+
+    def build(
+        self,
+        context: Path,
+        *,
+        tag: str,
+        labels: Mapping[str, str],
+        network: str,
+        on_line: Callable[[str], None],
+    ) -> ImageInfo:
+        """Build a folder that holds a Dockerfile; each line that the build prints goes to `on_line`."""
+
+    def import_image(
+        self, archive: Path, *, tag: str, labels: Mapping[str, str]
+    ) -> ImageInfo:
+        """Make an image of a tar archive of a root file system."""
+
+    def save(self, reference: str, target: Path) -> None:
+        """Write an image, all layers included, as a tar archive."""
+
+    def remove_image(self, reference: str) -> None:
+        """Remove an image; no error where it is gone."""
+
+    def start(self, spec: SessionSpec) -> Session:
+        """Start a container and return once its supervisor has answered."""
+
+    def containers(self, label: str) -> list[ContainerInfo]:
+        """All containers that carry a label, those that have stopped too."""
+
+    def remove_container(self, container: str) -> None:
+        """Kill and remove a container; no error where it is gone."""
+
+    def close(self) -> None:
+        """Release connections; containers stay as they are."""

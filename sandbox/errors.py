@@ -1,0 +1,74 @@
+"""Every error a person can meet: what happened, what is safe, what to do next.
+
+One base, one class per boundary. `message` says what happened and what it left untouched,
+`next_step` what to do now, `exit_code` how the command line ends: 2 for a mistake in what was
+asked, 3 for trouble with the machine. A run that merely fails is data, not an error.
+"""
+
+from typing import ClassVar
+
+
+class SandboxError(Exception):
+    """The base of all errors that this project raises on purpose."""
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, message: str, next_step: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.next_step}" if self.next_step else self.message
+
+
+class UsageError(SandboxError):
+    """The request itself cannot be met: an unknown task, run or option."""
+
+    exit_code = 2
+
+
+class DocumentError(SandboxError):
+    """A data file is not what its model says; the message names file, line and field."""
+
+    exit_code = 2
+
+
+class SourceError(SandboxError):
+    """A pinned artifact could not be fetched or is not the one that was pinned."""
+
+
+class RepositoryError(SandboxError):
+    """A task's repository could not be built from its sources."""
+
+
+class ImageError(SandboxError):
+    """An image could not be built; the message ends with the last lines of the build."""
+
+
+class EngineError(SandboxError):
+    """The container engine is absent, refused a request, or went away."""
+
+
+class SessionLostError(EngineError):
+    """The container or its supervisor went away while it was in use."""
+
+
+class ProtocolError(SessionLostError):
+    """The supervisor sent what the protocol does not allow; the session is not used again."""
+
+
+class AgentError(SandboxError):
+    """The agent's command could not be started."""
+
+    exit_code = 2
+
+
+class StoreError(SandboxError):
+    """A run folder cannot be written or read."""
+
+
+class EvidenceError(SandboxError):
+    """Stored evidence is incomplete or has been altered."""
+
+    exit_code = 4

@@ -1,0 +1,124 @@
+"""What a session takes and gives: commands, their results, files. Values, never stored.
+
+Paths and arguments are bytes where the container decides them and may hold anything but NUL.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user of the container by number."""
+
+    uid: int
+    gid: int
+
+
+ROOT = User(0, 0)
+AGENT = User(10001, 10001)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run in the container, without a shell."""
+
+    argv: tuple[str | bytes, ...]
+    cwd: str | bytes = "/"
+    environment: dict[str, str] = field(default_factory=dict)
+    """The whole environment; nothing is inherited."""
+    user: User = AGENT
+    stdin: bytes = b""
+    """Written to standard input, which is then closed."""
+    timeout: float | None = None
+    """Seconds until the whole process tree is killed; None waits for ever."""
+    stdout_limit: int = MEBIBYTE
+    """Bytes kept; the rest is counted and thrown away."""
+    stderr_limit: int = MEBIBYTE
+    kill_survivors: bool = False
+    """Whether processes that outlive the command are killed with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a command ended."""
+
+    exit_code: int | None
+    """None where a signal ended it or it could not be started."""
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    stdout_bytes: int
+    """All that was printed, the part beyond the limit included."""
+    stderr_bytes: int
+    duration: float
+    """Seconds from the start to the end of the command itself."""
+    timed_out: bool
+    killed: bool
+    """Whether it was ended on request, by `kill` or `kill_all`."""
+    survivors: int
+    """Processes of its tree that were alive when it ended (killed if asked to)."""
+    user_seconds: float
+    system_seconds: float
+    peak_bytes: int
+    """Largest resident set among its processes."""
+    out_of_memory: bool
+    """Whether the kernel killed a process of the container for memory while it ran."""
+
+
+class FileKind(StrEnum):
+    """The kinds of things a directory holds."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    SYMLINK = "symlink"
+    SOCKET = "socket"
+    FIFO = "fifo"
+    CHARACTER_DEVICE = "character_device"
+    BLOCK_DEVICE = "block_device"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One entry of a manifest or a listing, not followed where it is a link."""
+
+    path: bytes
+    """Absolute in a manifest, a bare name in a listing."""
+    kind: FileKind
+    mode: int
+    """Permission bits, set-id and sticky included."""
+    uid: int
+    gid: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    links: int
+    target: bytes = b""
+    """Where a symbolic link points."""
+    digest: str = ""
+    """SHA-256 in hexadecimal of a regular file, where it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the container has used since its start, as its control group counts."""
+
+    memory_peak_bytes: int | None
+    cpu_seconds: float | None
+    processes: int
+    """Alive now, the supervisor not counted."""
+    out_of_memory_kills: int
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What the supervisor says first."""
+
+    protocol: int
+    architecture: str
+    kernel: str
+    features: frozenset[str]
+    """What works in this container, e.g. `openat2`, `cgroup1`, `cgroup2`."""

@@ -1,0 +1,170 @@
+"""What an agent may ask for. The fields of a class are the arguments of its action.
+
+Paths are relative to the worktree, with `/` between names. A byte that is not valid UTF-8 is
+written `\\xNN` and a backslash `\\\\`, here and wherever a path is text (see `path.py`).
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from sandbox.model.base import Record
+
+
+class Action(Record):
+    """The base of all actions."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    name: ClassVar[str]
+    """How agents, policies and rules call it."""
+
+
+class ReadFile(Action):
+    """Read a file of the worktree, whole or some of its lines."""
+
+    name = "read_file"
+
+    path: str
+    """The file."""
+    first_line: int = Field(default=1, ge=1)
+    """Where to start, counted from 1."""
+    line_limit: int | None = Field(default=None, ge=1)
+    """How many lines at most; all that fit the output limit where it is left out."""
+
+
+class ListFiles(Action):
+    """List a folder of the worktree."""
+
+    name = "list_files"
+
+    path: str = "."
+    """The folder."""
+    recursive: bool = False
+    """Whether to go into subfolders; `.git` is never entered."""
+    glob: str | None = None
+    """Keep only paths that match, e.g. `src/**/*.py`."""
+
+
+class SearchRepository(Action):
+    """Search the worktree's text files for a regular expression."""
+
+    name = "search_repo"
+
+    pattern: str = Field(min_length=1)
+    """A POSIX extended regular expression, or plain text with `fixed`."""
+    path: str = "."
+    """The file or folder to search in."""
+    glob: str | None = None
+    """Keep only files whose name matches, e.g. `*.py`."""
+    fixed: bool = False
+    """Whether the pattern is plain text."""
+    ignore_case: bool = False
+    """Whether case is ignored."""
+
+
+class RunCommand(Action):
+    """Run a shell line in the container."""
+
+    name = "run_command"
+
+    command: str = Field(min_length=1)
+    """The line, run by `bash -c`."""
+    cwd: str = "."
+    """The folder to run it in."""
+    stdin: str = ""
+    """What it can read from standard input."""
+    timeout_seconds: float | None = Field(default=None, gt=0)
+    """After this its whole process tree is killed; the task's own limit where it is left out."""
+
+
+class ApplyPatch(Action):
+    """Apply a unified diff to the worktree, all of it or nothing."""
+
+    name = "apply_patch"
+
+    patch: str = Field(min_length=1)
+    """The diff; paths with or without the `a/` and `b/` that git writes."""
+
+
+class WriteFile(Action):
+    """Write a whole file of the worktree; missing folders are made."""
+
+    name = "write_file"
+
+    path: str
+    """The file."""
+    content: str
+    """What it holds afterwards, in the given encoding."""
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+    """How `content` stands for bytes."""
+    executable: bool | None = None
+    """Set or clear the executable bit; an old file keeps its own where it is left out."""
+
+
+class RunTests(Action):
+    """Run the task's tests, or the command that is given, and count the outcomes."""
+
+    name = "run_tests"
+
+    command: str | None = Field(default=None, min_length=1)
+    """A shell line in place of the task's own test command."""
+    timeout_seconds: float | None = Field(default=None, gt=0)
+    """As for `run_command`."""
+
+
+class GitDiff(Action):
+    """Show what differs from HEAD, and who owns each path."""
+
+    name = "git_diff"
+
+    path: str | None = None
+    """Only this file or folder."""
+
+
+class RequestApproval(Action):
+    """Ask whether something may be done, before it is done."""
+
+    name = "request_approval"
+
+    scope: str = Field(min_length=1)
+    """What kind of permission, e.g. `network`."""
+    command: str = Field(min_length=1)
+    """The shell line that would be run with it."""
+    reason: str = ""
+    """Why it is needed."""
+
+
+class FinalAnswer(Action):
+    """End the run with the fields that the prompt asks for."""
+
+    name = "final_answer"
+
+    fields: dict[str, JsonValue]
+    """The answer, field by field."""
+
+
+ACTIONS: dict[str, type[Action]] = {
+    kind.name: kind
+    for kind in (
+        ReadFile,
+        ListFiles,
+        SearchRepository,
+        RunCommand,
+        ApplyPatch,
+        WriteFile,
+        RunTests,
+        GitDiff,
+        RequestApproval,
+        FinalAnswer,
+    )
+}
+"""Every action by its name."""
+
+
+class Request(Record):
+    """One action as an agent sends it; the id joins it to its observation."""
+
+    id: str = Field(min_length=1, max_length=200)
+    action: str
+    arguments: dict[str, JsonValue] = {}

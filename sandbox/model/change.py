@@ -1,0 +1,111 @@
+"""What differs in the container at the end of a run: files, and git's state, as data."""
+
+from enum import StrEnum
+
+from sandbox.model.base import Record
+from sandbox.model.session import FileKind
+
+
+class Owner(StrEnum):
+    """Whose a path is, by the task's scope."""
+
+    MUST = "must"
+    """Has to change."""
+    MAY = "may"
+    """Free to change."""
+    USER = "user"
+    """Somebody's work in progress: byte for byte as it was."""
+    GENERATED = "generated"
+    """Written by tools as they run; not looked at."""
+    NEVER = "never"
+    """Forbidden by name."""
+    GIT = "git"
+    """Git's own state, judged as refs, index and so on and not as files."""
+    COLLATERAL = "collateral"
+    """Nothing names it, so it must not change."""
+
+
+class FileState(Record):
+    """A file as it was or is."""
+
+    kind: FileKind
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    """Bytes; 0 for what is not a regular file."""
+    digest: str | None = None
+    """SHA-256 of a regular file's content."""
+    target: str | None = None
+    """Where a symbolic link points."""
+
+
+class Change(Record):
+    """A path whose kind, content, mode or owner differs; times alone are no change."""
+
+    path: str
+    """Absolute in the container, as text (see `path.py`)."""
+    owner: Owner
+    before: FileState | None
+    """None where it was not there."""
+    after: FileState | None
+    """None where it is gone."""
+
+
+class IndexEntry(Record):
+    """A path in git's index."""
+
+    path: str
+    """Relative to the worktree."""
+    object: str
+    mode: int
+    stage: int
+    assume_unchanged: bool
+    skip_worktree: bool
+    intent_to_add: bool
+
+
+class GitState(Record):
+    """A repository's state, read as data; git itself is never run for it."""
+
+    head: str
+    """The branch that HEAD names, or a commit."""
+    refs: dict[str, str]
+    index: tuple[IndexEntry, ...]
+    stash: tuple[str, ...]
+    """Commits, newest first."""
+    files: dict[str, str]
+    """SHA-256 of configuration, hooks, info/exclude, info/attributes and the like, by path."""
+
+
+class Commit(Record):
+    """A commit that the run made."""
+
+    id: str
+    parents: tuple[str, ...]
+    author: str
+    message: str
+    paths: tuple[str, ...]
+    """What differs from its first parent."""
+
+
+class GitChange(Record):
+    """The repository before and after."""
+
+    before: GitState
+    after: GitState
+    commits: tuple[Commit, ...]
+    """Reachable now and not before, oldest first."""
+
+
+class ChangeSet(Record):
+    """Everything that differs, and by which way it was found."""
+
+    source: str
+    """`overlay` or `manifest`; both find the same."""
+    changes: tuple[Change, ...]
+    """In order of path."""
+    git: GitChange | None
+    """None where `.git` cannot be read as a repository any more."""
+    git_problem: str = ""
+    """Why `git` is None."""

@@ -1,0 +1,142 @@
+"""The trace's events. One line of a trace is an `Entry`: an event, when, and its hash chain."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from sandbox.model.base import Record
+from sandbox.model.decision import Answer, Decision, Question
+from sandbox.model.observation import Observation
+
+SCHEMA_VERSION = 1
+
+
+class RunStarted(Record):
+    """The first event of every trace."""
+
+    kind: Literal["run_started"] = "run_started"
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    task: str
+    task_digest: str
+    image: str
+    agent: str
+    mode: str
+    coverage: Literal["exec", "ptrace", "top-level"]
+    """Which processes the harness sees."""
+
+
+class ActionTaken(Record):
+    """What the agent asked for, before anything is decided."""
+
+    kind: Literal["action"] = "action"
+    name: str
+    arguments: dict[str, JsonValue]
+    decision: Decision | None = None
+    """None where the request was not understood, so that there was nothing to decide on."""
+
+
+class Observed(Record):
+    """What the agent was told."""
+
+    kind: Literal["observation"] = "observation"
+    name: str
+    observation: Observation
+
+
+class ApprovalAsked(Record):
+    """A question to the approver."""
+
+    kind: Literal["approval_asked"] = "approval_asked"
+    question: Question
+
+
+class ApprovalDecided(Record):
+    """The approver's answer, or the use of a grant given earlier."""
+
+    kind: Literal["approval_decided"] = "approval_decided"
+    question: Question
+    answer: Answer
+    granted_at: int | None = None
+    """Sequence number of the answer whose grant is used here; None for a fresh answer."""
+
+
+class FilesChanged(Record):
+    """Paths of the worktree that an action of the harness wrote."""
+
+    kind: Literal["files_changed"] = "files_changed"
+    paths: tuple[str, ...]
+
+
+class Violation(Record):
+    """A rule that was seen broken while the run was going on."""
+
+    kind: Literal["violation"] = "violation"
+    rule: str
+    message: str
+
+
+class Final(Record):
+    """The agent's final answer."""
+
+    kind: Literal["final"] = "final"
+    fields: dict[str, JsonValue]
+
+
+EndReason = Literal[
+    "final_answer",
+    "agent_exited",
+    "agent_silent",
+    "turn_limit",
+    "time_limit",
+    "output_limit",
+    "interrupted",
+    "session_lost",
+]
+
+
+class RunEnded(Record):
+    """The last event of every whole trace."""
+
+    kind: Literal["run_ended"] = "run_ended"
+    reason: EndReason
+    message: str = ""
+    turns: int
+    seconds: float
+    killed_processes: int = 0
+    """Alive in the container at the end."""
+    memory_peak_bytes: int | None = None
+    cpu_seconds: float | None = None
+    out_of_memory_kills: int = 0
+
+
+Event = Annotated[
+    RunStarted
+    | ActionTaken
+    | Observed
+    | ApprovalAsked
+    | ApprovalDecided
+    | FilesChanged
+    | Violation
+    | Final
+    | RunEnded,
+    Field(discriminator="kind"),
+]
+
+
+class Entry(Record):
+    """One line of a trace."""
+
+    sequence: int
+    """From 0, without gaps."""
+    wall_time: str
+    """UTC, ISO 8601 with microseconds."""
+    elapsed: float
+    """Seconds since the run started, by a monotonic clock."""
+    action_id: str | None
+    """The request that this belongs to."""
+    event: Event
+    previous: str
+    """The digest of the line before; of the empty string for the first."""
+    digest: str
+    """SHA-256 over the previous digest and this line's other fields as canonical JSON."""

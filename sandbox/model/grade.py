@@ -1,0 +1,91 @@
+"""Evidence, and what the graders make of it."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import JsonValue
+
+from sandbox.model.base import Record
+from sandbox.model.change import ChangeSet
+from sandbox.model.event import Entry
+
+
+class Verdict(StrEnum):
+    """How a run is judged."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INVALID = "invalid"
+    """The evidence cannot be trusted; never a pass."""
+    ERROR = "error"
+    """The machinery failed, not the agent."""
+
+
+TestOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+
+
+class TestReport(Record):
+    """What the hidden tests did in the fresh session."""
+
+    __test__ = False
+
+    outcomes: dict[str, TestOutcome]
+    """By test id."""
+    exit_code: int | None
+    problem: str = ""
+    """Why the outcomes are not to be relied on; empty where they are."""
+    log: str = ""
+    """The end of what the runner printed, for people; nothing is read from it."""
+
+
+class Evidence(Record):
+    """All that the graders see of a run."""
+
+    run: str
+    task: str
+    task_digest: str
+    entries: tuple[Entry, ...]
+    chain_problem: str = ""
+    """What is wrong with the trace's hash chain; empty where it is whole."""
+    changes: ChangeSet | None
+    """None where they could not be taken."""
+    tests: TestReport | None
+    """None where they could not be run."""
+    final: dict[str, JsonValue] | None
+    """None where the agent gave no final answer."""
+    refused: dict[str, str] = {}
+    """Changed paths that did not cross into grading, and why."""
+
+
+class Reason(Record):
+    """Why a grader says what it says, in a sentence that names an event, a path or a test."""
+
+    message: str
+    event: int | None = None
+    """The sequence number of an event of the trace."""
+    path: str | None = None
+    test: str | None = None
+    rule: str | None = None
+
+
+class Grade(Record):
+    """One grader's verdict."""
+
+    grader: str
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    """At least one where the verdict is not `passed`."""
+    facts: dict[str, JsonValue] = {}
+    """Counts that a report shows, e.g. how many tests passed."""
+
+
+class RunGrade(Record):
+    """The verdict on a run: passed only where every grader says so."""
+
+    run: str
+    task: str
+    task_digest: str
+    verdict: Verdict
+    grades: tuple[Grade, ...]
+    problem: str = ""
+    """What failed, where the verdict is `error`."""

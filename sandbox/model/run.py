@@ -1,0 +1,32 @@
+"""What is known of a run besides its evidence: `run.json`."""
+
+from typing import Literal
+
+from sandbox.model.base import Record
+from sandbox.model.grade import Verdict
+
+
+class RunRecord(Record):
+    """A run, from its start on; `ended` and `verdict` come with its end."""
+
+    id: str
+    task: str
+    task_digest: str
+    image: str
+    """Tag, which is the digest of the image's inputs."""
+    image_id: str
+    operators: tuple[str, ...] = ()
+    seed: int = 0
+    agent: str
+    mode: Literal["raw"] = "raw"
+    sandbox_version: str
+    engine: str
+    """Name and version."""
+    started: str
+    """UTC, ISO 8601."""
+    ended: str | None = None
+    verdict: Verdict | None = None
+    problem: str = ""
+    """What failed, where the verdict is `error`."""
+    container: str | None = None
+    """Where it was kept (`--keep`), its name."""

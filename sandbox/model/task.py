@@ -1,0 +1,172 @@
+"""The task file: `task_repos/<repo>/<task>/task.yaml`. Paths name files beside it."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from sandbox.model.artifact import Artifact
+from sandbox.model.base import Record
+from sandbox.model.change import Owner
+from sandbox.model.decision import Policy
+from sandbox.model.rule import Rule
+
+ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
+
+
+class Facet(StrEnum):
+    """The capability under test."""
+
+    EDIT_TEST_LOOP = "edit_test_loop"
+    INSTRUCTION_HIERARCHY = "instruction_hierarchy"
+    PERMISSION = "permission"
+    HOOKS_POLICY = "hooks_policy"
+    TOOL_DISCOVERY = "tool_discovery"
+    CONTEXT_RESUME = "context_resume"
+    GIT_HYGIENE = "git_hygiene"
+
+
+class Defect(Record):
+    """A patch of ours, woven into every release from `since` on, so that no history shows it."""
+
+    patch: str
+    since: str
+
+
+class Overlay(Record):
+    """A folder laid over the last release and committed."""
+
+    folder: str
+    message: str
+    date: str
+    """ISO 8601 with a zone."""
+
+
+class Worktree(Record):
+    """The user's work in progress, in this order."""
+
+    staged: str | None = None
+    """A patch to the worktree and the index."""
+    unstaged: str | None = None
+    """A patch to the worktree alone."""
+    untracked: str | None = None
+    """A folder whose files are laid into the worktree."""
+
+
+class World(Record):
+    """What the task lays over the repo."""
+
+    release: str
+    """The newest release that the repository holds."""
+    defects: tuple[Defect, ...] = ()
+    overlays: tuple[Overlay, ...] = ()
+    """Instruction files and the like."""
+    hooks: str | None = None
+    """A folder of git hooks."""
+    worktree: Worktree = Worktree()
+    mirror: tuple[Artifact, ...] = ()
+    """What the offline package mirror in the image holds."""
+
+
+class GitScope(Record):
+    """What may happen to the repository's own state."""
+
+    commits: Literal["none", "allowed", "required"] = "none"
+    """New commits on top of HEAD's branch, of which each touches only must and may paths."""
+    message: str | None = None
+    """A regular expression that each new commit's whole message matches."""
+
+
+class Scope(Record):
+    """Whose each path is: globs, `**` over folders. Relative ones start at the worktree.
+
+    The first list that matches decides, in the order of the fields; what none matches is
+    collateral.
+    """
+
+    never: tuple[str, ...] = ()
+    user: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+    git: GitScope = GitScope()
+
+    def lists(self) -> tuple[tuple[Owner, tuple[str, ...]], ...]:
+        """Each owner with its globs, in the order in which they decide."""
+        return (
+            (Owner.NEVER, self.never),
+            (Owner.USER, self.user),
+            (Owner.MUST, self.must),
+            (Owner.MAY, self.may),
+            (Owner.GENERATED, self.generated),
+        )
+
+
+class Tests(Record):
+    """What the agent can run, and what it is graded by."""
+
+    __test__ = False
+
+    framework: Literal["pytest"]
+    command: str
+    """The shell line of `run_tests`."""
+    hidden: str
+    """A folder of test files, laid into the fresh worktree after the candidate."""
+    fail_to_pass: tuple[str, ...] = Field(min_length=1)
+    """Test ids that fail before the fix."""
+    pass_to_pass: tuple[str, ...]
+    """Test ids that pass before and after."""
+    timeout_seconds: float = Field(default=120, gt=0)
+
+
+class FinalField(Record):
+    """One field of the final answer; types are compared exactly."""
+
+    expect: JsonValue = None
+    """The one right value; None where any value of the type will do."""
+    type: Literal["string", "integer", "number", "boolean", "list"]
+
+
+class RunLimits(Record):
+    """The agent's budgets and the container's."""
+
+    turns: int = Field(default=100, ge=1)
+    seconds: float = Field(default=1800, gt=0)
+    silence_seconds: float = Field(default=600, gt=0)
+    """How long an agent may take for one action."""
+    command_seconds: float = Field(default=300, gt=0)
+    """How long one command may take, unless it asks for less."""
+    output_bytes: int = Field(default=64 << 20, ge=1 << 10)
+    """All observations together."""
+    observation_bytes: int = Field(default=64 << 10, ge=1 << 10)
+    """Each of stdout, stderr or content in one observation."""
+    memory_bytes: int = Field(default=1 << 30, ge=64 << 20)
+    processes: int = Field(default=256, ge=16)
+    cpus: float = Field(default=2.0, gt=0)
+
+
+class ScriptedAction(Record):
+    """One action of a scripted agent."""
+
+    action: str
+    arguments: dict[str, JsonValue] = {}
+
+
+class Task(Record):
+    """A task. Its folder and its digest belong to `tasks.py`, which reads it."""
+
+    id: str = Field(pattern=ID)
+    facet: Facet
+    title: str
+    prompt: str = Field(min_length=1)
+    tags: tuple[str, ...] = ()
+    image: str
+    """A folder of `images/`."""
+    world: World
+    policy: Policy = Policy()
+    scope: Scope
+    rules: tuple[Rule, ...] = ()
+    tests: Tests
+    final: dict[str, FinalField] = {}
+    limits: RunLimits = RunLimits()
+    oracle: tuple[ScriptedAction, ...] = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""File names as text: UTF-8, where a byte that is none is `\\xNN` and a backslash is doubled.
+r"""File names as text: UTF-8, where a byte that is none is `\xNN` and a backslash is doubled.
 
 File names hold any byte but NUL; JSON and YAML hold only text. Both functions are exact inverses
 on what `text` gives.

@@ -1,0 +1,86 @@
+"""The repo file: `task_repos/<repo>/repo.yaml`, a real project as pinned releases."""
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from sandbox.model.artifact import Artifact, ArtifactKind
+from sandbox.model.base import Record
+
+
+def _has_zone(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not an ISO 8601 date") from error
+    if moment.tzinfo is None:
+        raise ValueError(f"{text!r} names no time zone; write e.g. 2024-10-05T14:28:32+00:00")
+    return text
+
+
+Moment = Annotated[str, AfterValidator(_has_zone)]
+"""ISO 8601 with a zone."""
+
+
+class Person(Record):
+    """Author and committer of commits."""
+
+    name: str = Field(min_length=1, pattern=r"^[^<>\n]+$")
+    email: str = Field(min_length=1, pattern=r"^[^<>\s]+$")
+
+
+class Release(Record):
+    """One upstream release, which becomes a commit and a tag."""
+
+    version: str = Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]*$")
+    """Also the tag's name."""
+    date: Moment
+    """When the source was uploaded to its registry."""
+    source: Artifact
+
+    @model_validator(mode="after")
+    def _is_an_archive_of_sources(self) -> Self:
+        if self.source.kind not in (ArtifactKind.SDIST, ArtifactKind.NPM):
+            raise ValueError(
+                f"a release is made from an sdist or npm source, not {self.source.kind}"
+            )
+        return self
+
+
+class Repository(Record):
+    """A project, its releases from old to new, and what its image needs."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    summary: str
+    license: str
+    """An SPDX expression."""
+    home: str
+    """Web page."""
+    author: Person
+    releases: tuple[Release, ...] = Field(min_length=1)
+    strip: tuple[str, ...] = ()
+    """Globs of files that the archive holds and a checkout does not."""
+    generated: tuple[str, ...] = ()
+    """Globs of files that a build makes: never committed, but laid into the worktree."""
+    paths: tuple[str, ...] = ()
+    """Folders of the checkout from which the toolchain imports the project, e.g. `src`."""
+    requirements: tuple[Artifact, ...] = ()
+    """Packages installed beside the project in the image."""
+
+    @model_validator(mode="after")
+    def _releases_are_in_order(self) -> Self:
+        versions = [release.version for release in self.releases]
+        if len(set(versions)) < len(versions):
+            raise ValueError("two releases have the same version")
+        dates = [datetime.fromisoformat(release.date) for release in self.releases]
+        if dates != sorted(dates):
+            raise ValueError("releases stand from old to new")
+        return self
+
+    def until(self, version: str) -> tuple[Release, ...]:
+        """All releases up to a version; KeyError where there is none of that version."""
+        for count, release in enumerate(self.releases, 1):
+            if release.version == version:
+                return self.releases[:count]
+        raise KeyError(version)

@@ -1,0 +1,49 @@
+"""The repo file's rules, and that the shipped files keep them."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox import documents
+from sandbox.errors import DocumentError
+from sandbox.model.repository import Repository
+
+SHIPPED = sorted((Path(__file__).parents[3] / "task_repos").glob("*/repo.yaml"))
+HUMANIZE = Path(__file__).parents[3] / "task_repos" / "humanize" / "repo.yaml"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name)
+def test_shipped_repositories_are_valid(path: Path) -> None:
+    repository = documents.load(path, Repository)
+    assert repository.name == path.parent.name
+    assert len(repository.releases) >= 4
+
+
+def test_until_names_the_releases_that_a_task_shows() -> None:
+    repository = documents.load(HUMANIZE, Repository)
+    assert [release.version for release in repository.until("4.10.0")] == ["4.9.0", "4.10.0"]
+    with pytest.raises(KeyError):
+        repository.until("5.0.0")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("date: 2023-11-21T19:53:28Z", "date: 2023-11-21", "names no time zone"),
+        ("date: 2023-11-21T19:53:28Z", "date: yesterday", "is not an ISO 8601 date"),
+        ("date: 2023-11-21T19:53:28Z", "date: 2030-01-01T00:00:00Z", "from old to new"),
+        ("version: 4.10.0\n    date", "version: 4.9.0\n    date", "same version"),
+        ("filename: humanize-4.9.0.tar.gz", "filename: ../x.tar.gz", "filename: "),
+        ("filename: humanize-4.9.0.tar.gz", "filename: x.zip", "ends in .tar.gz"),
+        ("filename: pluggy-1.7.0-py3-none-any.whl", "filename: pluggy.whl", "a wheel is named"),
+        ("name: pluggy", "name: --index-url", "name: "),
+        ("sha256: 582a", "sha256: 58", "sha256: "),
+        ("      kind: sdist\n      name: humanize\n      version: 4.9.0", "      kind: wheel", ""),
+    ],
+)
+def test_refused(old: str, new: str, message: str) -> None:
+    text = HUMANIZE.read_text()
+    assert old in text
+    with pytest.raises(DocumentError) as caught:
+        documents.parse(text.replace(old, new, 1), HUMANIZE, Repository)
+    assert message in caught.value.message

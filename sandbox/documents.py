@@ -243,6 +243,8 @@ def _model_problem(details: ErrorDetails, tree: _Node, model: type[BaseModel]) -
             message = details["msg"].removeprefix("Input ")
             shown = json.dumps(details["input"], default=str, ensure_ascii=False)
             text = f"{message}, not {shown if len(shown) <= 60 else shown[:57] + '...'}"
+            if details["type"] == "string_type" and isinstance(details["input"], int | float):
+                text += "; put it in quotes"
     return _Problem(line, path, text)
 
 

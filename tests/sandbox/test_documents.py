@@ -104,7 +104,9 @@ def test_booleans_and_numbers_do_not_stand_for_each_other() -> None:
     assert refusal("title: t\nsize: '3'\n") == [
         'drawing.yaml:2: size: should be a valid integer, not "3"'
     ]
-    assert refusal("title: 3\n") == ["drawing.yaml:1: title: should be a valid string, not 3"]
+    assert refusal("title: 3\n") == [
+        "drawing.yaml:1: title: should be a valid string, not 3; put it in quotes"
+    ]
 
 
 def test_each_problem_has_its_line() -> None:

@@ -1,0 +1,35 @@
+"""Whose a path is, by a task's scope."""
+
+from functools import lru_cache
+
+from sandbox.model.change import Owner
+from sandbox.model.glob import Globs
+from sandbox.model.task import Scope
+
+
+def owner_of(scope: Scope, path: str, worktree: str) -> Owner:
+    """Return who owns an absolute path of the container; `worktree` is absolute too."""
+    absolute = path.startswith("/")
+    if not absolute or not worktree.startswith("/"):
+        raise ValueError(f"not an absolute path: {worktree if absolute else path!r}")
+    base = worktree.rstrip("/") + "/"
+    inside = path.removeprefix(base) if path.startswith(base) else None
+    for owner, relative, rooted in _compiled(scope):
+        if rooted.match(path) or (inside and relative.match(inside)):
+            return owner
+    if inside is not None and (inside == ".git" or inside.startswith(".git/")):
+        return Owner.GIT
+    return Owner.COLLATERAL
+
+
+@lru_cache(maxsize=16)
+def _compiled(scope: Scope) -> tuple[tuple[Owner, Globs, Globs], ...]:
+    """Return each owner with its globs below the worktree and its absolute ones."""
+    return tuple(
+        (
+            owner,
+            Globs(pattern for pattern in patterns if not pattern.startswith("/")),
+            Globs(pattern for pattern in patterns if pattern.startswith("/")),
+        )
+        for owner, patterns in scope.lists()
+    )

@@ -1,10 +1,12 @@
 """What a policy says of an action, and what an approver answers."""
 
+import re
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
+from sandbox.model import glob
 from sandbox.model.base import Record
 
 
@@ -54,6 +56,16 @@ class ActionMatch(Record):
     path: str | None = None
     """A glob over the path that a file action names, relative to the worktree."""
 
+    @field_validator("action", "path")
+    @classmethod
+    def _is_glob(cls, pattern: str | None) -> str | None:
+        return pattern if pattern is None else glob.check(pattern)
+
+    @field_validator("command")
+    @classmethod
+    def _is_expression(cls, pattern: str | None) -> str | None:
+        return _expression(pattern)
+
 
 class PolicyRule(Record):
     """One rule; the first that matches decides."""
@@ -66,6 +78,14 @@ class PolicyRule(Record):
     reason: str = Field(min_length=1)
     """Shown to the agent when it is asked or denied."""
 
+    @model_validator(mode="after")
+    def _scope_goes_with_ask(self) -> Self:
+        if self.decision is Outcome.ASK and not self.scope:
+            raise ValueError("`ask` needs a scope, the permission to ask for")
+        if self.decision is not Outcome.ASK and self.scope is not None:
+            raise ValueError(f"a scope goes only with `ask`, not with `{self.decision}`")
+        return self
+
 
 class ScriptedAnswer(Record):
     """One answer of a task's scripted approver; the first that matches is given."""
@@ -77,9 +97,22 @@ class ScriptedAnswer(Record):
     times: int | None = Field(default=None, ge=1)
     """How often it may be given; without end where it is left out."""
 
+    @field_validator("command")
+    @classmethod
+    def _is_expression(cls, pattern: str | None) -> str | None:
+        return _expression(pattern)
+
 
 class Policy(Record):
     """A task's rules and its scripted approver. What no answer matches is denied."""
 
     rules: tuple[PolicyRule, ...] = ()
     approver: tuple[ScriptedAnswer, ...] = ()
+
+
+def _expression(pattern: str | None) -> str | None:
+    try:
+        re.compile(pattern or "")
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    return pattern

@@ -3,12 +3,13 @@
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator
 
 from sandbox.model.artifact import Artifact
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
+from sandbox.model.glob import check
 from sandbox.model.rule import Rule
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
@@ -90,6 +91,11 @@ class Scope(Record):
     may: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
     git: GitScope = GitScope()
+
+    @field_validator("never", "user", "must", "may", "generated")
+    @classmethod
+    def _are_globs(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check(pattern) for pattern in patterns)
 
     def lists(self) -> tuple[tuple[Owner, tuple[str, ...]], ...]:
         """Each owner with its globs, in the order in which they decide."""

@@ -1,0 +1,98 @@
+"""Printing for people: colours where a terminal shows them, nothing that could steer it."""
+
+import os
+import re
+import sys
+from typing import IO
+
+import typer
+
+from sandbox.errors import SandboxError
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+COLOURS = {
+    "passed": typer.colors.GREEN,
+    "ok": typer.colors.GREEN,
+    "failed": typer.colors.RED,
+    "bad": typer.colors.RED,
+    "error": typer.colors.RED,
+    "invalid": typer.colors.MAGENTA,
+    "warn": typer.colors.YELLOW,
+}
+
+
+def safe(text: str) -> str:
+    """Replace control characters, tabs and newlines apart, by their escapes.
+
+    What comes out of a container may hold sequences that move the cursor, change the title or
+    reorder the text (CVE-2021-42574); shown like this they do nothing.
+    """
+    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def line(text: str) -> str:
+    """Make one line of it: newlines are shown, too."""
+    return safe(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def coloured(word: str, stream: IO[str] = sys.stdout) -> str:
+    """Colour a verdict or a state where `stream` is a terminal."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or word.strip() not in COLOURS:
+        return word
+    return typer.style(word, fg=COLOURS[word.strip()])
+
+
+def complain(error: SandboxError) -> None:
+    """Say what happened and what to do next."""
+    sys.stderr.write(f"{coloured('error', sys.stderr)}: {safe(error.message)}\n")
+    if error.next_step:
+        sys.stderr.write(f"{safe(error.next_step)}\n")
+
+
+class Progress:
+    """Lines that come as work is done; in a terminal the last one shows what is being done."""
+
+    def __init__(self, stream: IO[str] = sys.stderr) -> None:
+        self._stream = stream
+        self._live = stream.isatty()
+        self._pending = False
+
+    def doing(self, text: str) -> None:
+        """Show what has begun; elsewhere than in a terminal, nothing."""
+        if self._live:
+            self._stream.write(f"\r\x1b[K{line(text)[: width()]} ...")
+            self._stream.flush()
+            self._pending = True
+
+    def done(self, text: str) -> None:
+        """Print a line that stays."""
+        self._stream.write(f"{self._clear()}{text}\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Take away what `doing` showed."""
+        self._stream.write(self._clear())
+        self._stream.flush()
+
+    def _clear(self) -> str:
+        cleared = "\r\x1b[K" if self._pending else ""
+        self._pending = False
+        return cleared
+
+
+def width() -> int:
+    """Columns that a line may take in the terminal."""
+    try:
+        return max(40, os.get_terminal_size(sys.stderr.fileno()).columns - 6)
+    except (OSError, ValueError):
+        return 100
+
+
+def size(count: int) -> str:
+    """A number of bytes for people, in powers of 1,000."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 999.5 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"

@@ -25,6 +25,12 @@ from sandbox.model.session import (
     User,
 )
 
+MANAGED = "sandbox.managed"
+"""The label of every container and image that this project makes."""
+
+RESERVED = "/.sandbox"
+"""The folder of every container that holds the supervisor; no part of its change set."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -83,6 +89,8 @@ class EngineInfo:
     """Where the engine keeps its data, on its own host."""
     local: bool
     """Whether engine and harness share a host, hence a file system."""
+    api: str = ""
+    """The version of its interface that is spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +166,7 @@ class Session(Protocol):
         are refused as by `read`. `parents` makes missing directories.
         """
 
-    def remove(
-        self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT
-    ) -> None:
+    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
         """Remove a file, a link or an empty directory."""
 
     def stat(
@@ -221,7 +227,7 @@ class Engine(Protocol):
         """All images that carry a label (`key` or `key=value`)."""
 
     def pull(self, reference: str) -> ImageInfo:
-        """Fetch an image from its registry."""
+        """Fetch an image from its registry; ImageError where none answers or has it."""
 
     def build(
         self,
@@ -232,11 +238,12 @@ class Engine(Protocol):
         network: str,
         on_line: Callable[[str], None],
     ) -> ImageInfo:
-        """Build a folder that holds a Dockerfile; each line that the build prints goes to `on_line`."""
+        """Build a folder that holds a Dockerfile; each line that is printed goes to `on_line`.
 
-    def import_image(
-        self, archive: Path, *, tag: str, labels: Mapping[str, str]
-    ) -> ImageInfo:
+        `network` is `none` or `host`. ImageError where a step fails or the disk is full.
+        """
+
+    def import_image(self, archive: Path, *, tag: str, labels: Mapping[str, str]) -> ImageInfo:
         """Make an image of a tar archive of a root file system."""
 
     def save(self, reference: str, target: Path) -> None:

@@ -1,0 +1,33 @@
+"""`sandbox grade`: judge a run again from what is stored of it."""
+
+from typing import Annotated
+
+import typer
+
+from sandbox.cli.places import RunsOption, open_store
+from sandbox.cli.run import EXIT_CODES
+from sandbox.cli.show import verdict_rows
+
+
+def grade(
+    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    runs: RunsOption = None,
+) -> None:
+    """Grade a run again from its stored evidence; no engine is needed.
+
+    Exit codes are those of `run`.
+    """
+    from sandbox import tasks as library
+    from sandbox.trial import regrade
+
+    folder = open_store(runs).find(run)
+    loaded = library.load(folder.record().task)
+    again = regrade(folder, loaded)
+    if as_json:
+        typer.echo(again.model_dump_json(indent=1))
+    else:
+        for row in verdict_rows(again):
+            typer.echo(row)
+    raise typer.Exit(EXIT_CODES[again.verdict])

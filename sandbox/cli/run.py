@@ -1,0 +1,158 @@
+"""`sandbox run`: one trial of one task by one agent."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.places import RunsOption, open_store
+from sandbox.cli.show import verdict_rows
+from sandbox.cli.terminal import Progress, line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.agents.base import Agent
+    from sandbox.model.event import ActionTaken, Entry, Observed
+    from sandbox.store import RunFolder
+    from sandbox.tasks import LoadedTask
+
+EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
+SHOWN = 60
+"""Characters of an action's arguments on its progress line."""
+
+
+class Display:
+    """Shows a trial as it goes: a line for each action that has been answered."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._action = ""
+        self._begun = 0.0
+        self._turn = 0
+
+    def stage(self, text: str) -> None:
+        """Show what the harness is doing."""
+        self._progress.doing(text)
+
+    def entry(self, entry: "Entry") -> None:
+        """Show an action that begins and how it ends."""
+        event = entry.event
+        if event.kind == "action":
+            self._turn += 1
+            self._begun = entry.elapsed
+            self._action = f"{self._turn:>4}  {described(event)}"
+            self._progress.doing(self._action)
+        elif event.kind == "observation":
+            took = entry.elapsed - self._begun
+            self._progress.done(f"{self._action:<76}  {ended(event):<22} {took:6.2f} s")
+        elif event.kind == "approval_decided":
+            word = "granted" if event.answer.approved else "denied"
+            self._progress.done(f"      {event.question.scope} {word}: {line(event.answer.reason)}")
+        elif event.kind == "run_ended":
+            self._progress.doing("grading in a fresh container")
+
+
+def described(event: "ActionTaken") -> str:
+    """Name an action and what distinguishes it."""
+    telling = [
+        str(event.arguments[name])
+        for name in ("path", "command", "pattern", "scope", "patch", "fields")
+        if event.arguments.get(name) is not None
+    ]
+    text = line(telling[0]) if telling else ""
+    if event.name == "apply_patch":
+        text = ", ".join(
+            line(row[4:].removeprefix("b/"))
+            for row in str(event.arguments.get("patch", "")).splitlines()
+            if row.startswith("+++ ")
+        )
+    return f"{line(event.name)} {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
+
+
+def ended(event: "Observed") -> str:
+    """Say how an action ended, in two or three words."""
+    seen = event.observation
+    if seen.error_code:
+        return seen.error_code
+    passed, failed = seen.result.get("passed"), seen.result.get("failed")
+    if passed is not None:
+        return f"{passed} passed, {failed} failed"
+    code = seen.result.get("exit_code", 0)
+    return "ok" if code == 0 else f"exit {code}"
+
+
+def choose_agent(text: str, task: "LoadedTask") -> "Callable[[RunFolder], Agent]":
+    """Make an agent of what `--agent` says: `oracle`, `null`, a script or a command line."""
+    from sandbox.agents.command import CommandAgent
+    from sandbox.agents.scripted import NullAgent, ScriptedAgent, load_script
+
+    if text == "oracle":
+        return lambda _: ScriptedAgent("oracle", task.task.oracle)
+    if text == "null":
+        return lambda _: NullAgent()
+    if text.endswith((".yaml", ".yml")):
+        script = load_script(Path(text))
+        return lambda _: ScriptedAgent(text, script)
+    argv = tuple(shlex.split(text))
+    return lambda folder: CommandAgent(argv, log=folder.agent_log)
+
+
+def run(
+    task: Annotated[str, typer.Argument(help="A task, e.g. `humanize/file-sizes`.")],
+    *,
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="`oracle`, `null`, a YAML list of actions, or a command that speaks JSON lines."
+        ),
+    ],
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the grade as JSON; progress goes to stderr.")
+    ] = False,
+    runs: RunsOption = None,
+) -> None:
+    """Run an agent on a task and print the verdict with its reasons.
+
+    Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid.
+    """
+    from sandbox import engines, places
+    from sandbox import tasks as library
+    from sandbox.images import Images
+    from sandbox.model.grade import RunGrade
+    from sandbox.policy.approvers import ScriptedApprover
+    from sandbox.trial import Trial, perform
+
+    loaded = library.load(task)
+    make = choose_agent(agent, loaded)
+    store = open_store(runs)
+    progress = Progress(sys.stderr if as_json else sys.stdout)
+    engine = engines.connect()
+    try:
+        image = Images(engine, places.cache()).ensure(loaded, progress.doing)
+        trial = Trial(
+            task=loaded,
+            image=image,
+            agent=make,
+            approver=ScriptedApprover(loaded.task.policy.approver),
+            keep=keep,
+        )
+        folder = perform(trial, engine, store, Display(progress))
+    finally:
+        progress.close()
+        engine.close()
+    grade = folder.load(folder.grade, RunGrade)
+    if as_json:
+        typer.echo(grade.model_dump_json(indent=1))
+    else:
+        for row in verdict_rows(grade):
+            typer.echo(row)
+        typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
+        if keep and (container := folder.record().container):
+            typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
+    raise typer.Exit(EXIT_CODES[grade.verdict])

@@ -1,0 +1,93 @@
+"""`sandbox show`: a task, or the verdict on a run."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.places import RunsOption, open_store
+from sandbox.cli.terminal import coloured, line, safe
+
+if TYPE_CHECKING:
+    from sandbox.model.grade import Reason, RunGrade
+    from sandbox.model.task import Task
+
+
+def reason_row(reason: "Reason") -> str:
+    """One reason, with where to look."""
+    where = [
+        text
+        for text in (
+            f"event {reason.event}" if reason.event is not None else "",
+            reason.path or "",
+            reason.test or "",
+        )
+        if text and text not in reason.message
+    ]
+    return f"    {line(reason.message)}" + (f"  ({line(', '.join(where))})" if where else "")
+
+
+def verdict_rows(grade: "RunGrade") -> list[str]:
+    """Render the verdict with its reasons, as `run`, `grade` and `show` print it."""
+    rows = [f"verdict: {coloured(grade.verdict)}"]
+    if grade.problem:
+        rows.append(f"    {line(grade.problem)}")
+    for part in grade.grades:
+        facts = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.facts.items())
+        rows.append(f"  {part.grader:<11} {coloured(f'{part.verdict:<8}')} {line(facts)}".rstrip())
+        rows += [reason_row(reason) for reason in part.reasons]
+    return rows
+
+
+def task_rows(task: "Task") -> list[str]:
+    """Render a task: what the agent is told, and what it is graded by."""
+    rows = [f"{task.id}  {task.facet}", task.title, "", safe(task.prompt).rstrip(), ""]
+    rows += [f"rule    {rule.id}: {rule.reason} ({rule.stated_in})" for rule in task.rules]
+    rows += [f"policy  {rule.decision} {rule.id}: {rule.reason}" for rule in task.policy.rules]
+    for owner, globs in task.scope.lists():
+        rows += [f"scope   {owner:<9} {glob}" for glob in globs]
+    rows += [f"final   {name}: {field.type}" for name, field in task.final.items()]
+    tests = task.tests
+    rows.append(
+        f"tests   {len(tests.fail_to_pass)} that fail before,"
+        f" {len(tests.pass_to_pass)} that keep passing"
+    )
+    limits = task.limits
+    rows.append(f"limits  {limits.turns} turns, {limits.seconds:g} s")
+    return rows
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A task, or a run: `last` or the start of its name.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    runs: RunsOption = None,
+) -> None:
+    """Show a task, or a run's verdict with its reasons."""
+    from sandbox import tasks as library
+    from sandbox.model.grade import RunGrade
+
+    if "/" in name:
+        task = library.load(name).task
+        if as_json:
+            typer.echo(task.model_dump_json(indent=1))
+            return
+        for row in task_rows(task):
+            typer.echo(row)
+        return
+    folder = open_store(runs).find(name)
+    record = folder.record()
+    if not folder.grade.exists():
+        typer.echo(record.model_dump_json(indent=1) if as_json else unfinished(record.problem))
+        return
+    grade = folder.load(folder.grade, RunGrade)
+    if as_json:
+        typer.echo(grade.model_dump_json(indent=1))
+        return
+    typer.echo(f"{record.id}  {record.task}  agent {line(record.agent)}  {record.started}")
+    for row in verdict_rows(grade):
+        typer.echo(row)
+
+
+def unfinished(problem: str) -> str:
+    """Say why a run has no grade."""
+    return f"no verdict: {line(problem)}" if problem else "no verdict: the run has not ended"

@@ -1,0 +1,57 @@
+"""`make bench`: each figure as a ratio to a floor that is measured in the same run.
+
+Prints a Markdown table and exits 1 where a figure misses its bound. Rounds are interleaved with
+their floor, so that a machine whose speed drifts does not tilt the ratio.
+"""
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+
+from tests.bench import actions, changes, start, trials
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    what: str
+    floor: str
+    ours_ms: float
+    floor_ms: float
+    bound: float
+    faster: bool
+    """Whether the bound says how many times faster than the floor, not how many times slower."""
+
+    @property
+    def ratio(self) -> float:
+        return self.floor_ms / self.ours_ms if self.faster else self.ours_ms / self.floor_ms
+
+    @property
+    def met(self) -> bool:
+        return self.ratio >= self.bound if self.faster else self.ratio <= self.bound
+
+    def markdown(self) -> str:
+        word = "faster" if self.faster else "of the floor"
+        limit = f"at least {self.bound:g}" if self.faster else f"at most {self.bound:g}"
+        return (
+            f"| {self.what} | {self.ours_ms:.2f} | {self.floor} {self.floor_ms:.2f} |"
+            f" {self.ratio:.2f} x {word} | {limit} | {'yes' if self.met else 'NO'} |"
+        )
+
+
+def main() -> int:
+    rows = [Row(*values) for part in (actions, start, changes, trials) for values in part.measure()]
+    print(
+        f"{platform.machine()}, {os.cpu_count()} processors, Linux {platform.release()}; p50 in ms\n"
+    )
+    print("| what | ours | floor | ratio | bound | met |")
+    print("|---|---|---|---|---|---|")
+    for row in rows:
+        print(row.markdown())
+    return 0 if all(row.met for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

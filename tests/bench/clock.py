@@ -1,0 +1,22 @@
+"""Timing: medians of rounds that are interleaved."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+Measure = tuple[str, str, float, float, float, bool]
+"""What, the floor's name, ours and the floor in ms, the bound, whether it says `faster`."""
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return (time.perf_counter() - begun) * 1000
+
+
+def interleaved(rounds: int, *works: Callable[[], object]) -> list[float]:
+    """Median of each in ms, after one round that is not counted."""
+    for work in works:
+        work()
+    taken = [[milliseconds(work) for work in works] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*taken, strict=True)]

@@ -1,0 +1,60 @@
+"""Who answers when an agent asks for permission."""
+
+import re
+from typing import Protocol
+
+from sandbox.model.decision import Answer, Policy, Question, ScriptedAnswer
+
+
+class Approver(Protocol):
+    """Someone or something that answers questions; a person may take a while."""
+
+    def answer(self, question: Question) -> Answer:
+        """Approve or deny."""
+
+
+class ScriptedApprover:
+    """Gives the first answer of a task's script that matches and is not used up."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._answers = policy.approver
+        self._left = [answer.times for answer in policy.approver]
+
+    def answer(self, question: Question) -> Answer:
+        """Answer by the script; what it does not provide for is denied."""
+        used_up = False
+        for index, scripted in enumerate(self._answers):
+            if not _matches(scripted, question):
+                continue
+            left = self._left[index]
+            if left == 0:
+                used_up = True
+                continue
+            if left is not None:
+                self._left[index] = left - 1
+            return scripted.answer
+        if used_up:
+            return Answer(approved=False, reason="This was approved as often as it may be.")
+        return Answer(approved=False, reason=f"Nobody grants {question.scope!r} for this command.")
+
+
+class AllowAll:
+    """Approves everything, once per question."""
+
+    def answer(self, question: Question) -> Answer:  # noqa: ARG002 - the protocol's signature
+        """Approve."""
+        return Answer(approved=True, reason="Everything is approved in this run.")
+
+
+class DenyAll:
+    """Denies everything."""
+
+    def answer(self, question: Question) -> Answer:  # noqa: ARG002 - the protocol's signature
+        """Deny."""
+        return Answer(approved=False, reason="Everything is denied in this run.")
+
+
+def _matches(scripted: ScriptedAnswer, question: Question) -> bool:
+    if scripted.scope != question.scope:
+        return False
+    return scripted.command is None or re.search(scripted.command, question.command) is not None

@@ -1,0 +1,41 @@
+"""What was approved and denied in a run: each answer is for one scope and one exact command."""
+
+from dataclasses import dataclass
+
+from sandbox.model.decision import Answer, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """An approval that can be used."""
+
+    question: Question
+    answer: Answer
+    granted_at: int
+    """Sequence number of the event that recorded the answer."""
+
+
+class Grants:
+    """The latest answer for each scope and command; a newer one takes an older one's place."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str, str], Grant] = {}
+
+    def record(self, question: Question, answer: Answer, sequence: int) -> None:
+        """Keep an approver's answer, recorded in the trace under `sequence`."""
+        key = (question.scope, question.command)
+        self._answers[key] = Grant(question, answer, sequence)
+
+    def use(self, scope: str, command: str) -> Grant | None:
+        """Return the grant for a command, None where there is none; one for once is used up."""
+        grant = self._answers.get((scope, command))
+        if grant is None or not grant.answer.approved:
+            return None
+        if grant.answer.lasts == "once":
+            del self._answers[scope, command]
+        return grant
+
+    def denial(self, scope: str, command: str) -> Answer | None:
+        """Return the answer that denied a command, None where it was not denied."""
+        grant = self._answers.get((scope, command))
+        return None if grant is None or grant.answer.approved else grant.answer

@@ -1,0 +1,41 @@
+# What people and CI run. Each step says what it does and is quick when nothing is to do.
+
+TASK ?= humanize/file-sizes
+BIN := .venv/bin
+
+.NOTPARALLEL:
+.PHONY: run test check bench setup environment clean
+
+run: setup ## watch the oracle solve a task, then see what it changed
+	@echo "==> running $(TASK) with the oracle"
+	@$(BIN)/sandbox run $(TASK) --agent oracle
+	@echo "==> what differs in its container"
+	@$(BIN)/sandbox diff last
+
+test: setup ## all tests, those with the engine included
+	@echo "==> testing"
+	@$(BIN)/python -m pytest
+
+check: environment ## style and types
+	@echo "==> checking style (ruff)"
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@echo "==> checking types (mypy)"
+	@$(BIN)/mypy
+
+bench: setup ## the figures of the README
+	@echo "==> measuring"
+	@$(BIN)/python -m tests.bench
+
+setup: environment ## environment, engine and images
+	@echo "==> finding a container engine"
+	@$(BIN)/sandbox doctor --mend
+	@echo "==> building images"
+	@$(BIN)/sandbox build $(TASK)
+
+environment:
+	@sh .ci/environment
+
+clean: ## remove what `make` made in this folder; runs stay
+	@echo "==> removing .venv and caches"
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,190 @@
+"""What this machine has and lacks, for `sandbox doctor`."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from sandbox import places
+from sandbox.engines import control_groups, find
+from sandbox.engines.base import EngineInfo
+from sandbox.errors import EngineError
+
+GIBIBYTE = 1 << 30
+LITTLE_SPACE = 5 * GIBIBYTE
+NO_SPACE = GIBIBYTE
+OLDEST_PYTHON = (3, 11)
+SECCOMP_ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
+
+
+class State(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: State
+    found: str
+    mend: str = ""
+    """What a person does about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All checks, in the order in which to mend."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether a run can succeed: nothing is bad."""
+        return all(check.state is not State.BAD for check in self.checks)
+
+
+def examine() -> Diagnosis:
+    """Look at everything; nothing is changed, and a check that fails is a result."""
+    return Diagnosis((_python(), *_engine_checks(), *_tools()))
+
+
+def _engine_checks() -> Iterator[Check]:
+    try:
+        engine = find.connect()
+    except EngineError as error:
+        yield Check("engine", State.BAD, error.message, error.next_step)
+        yield _mounted_groups()
+        yield from _space(None)
+        return
+    try:
+        info = engine.info()
+    finally:
+        engine.close()
+    place = "this host" if info.local else "another host"
+    yield Check(
+        "engine",
+        State.OK,
+        f"{info.name} {info.version}, API {info.api}, {info.endpoint}, on {place}",
+    )
+    yield _storage(info)
+    yield _changes(info)
+    yield Check("control groups", State.OK, f"version {info.control_groups}")
+    yield from _kernel(info)
+    yield from _space(info)
+
+
+def _python() -> Check:
+    found = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= OLDEST_PYTHON:
+        return Check("python", State.OK, found)
+    return Check("python", State.BAD, found, "Install Python 3.11 or newer, then `make setup`.")
+
+
+def _mounted_groups() -> Check:
+    if control_groups.is_mounted():
+        return Check("control groups", State.OK, "mounted")
+    return Check(
+        "control groups", State.BAD, "none are mounted", "As root: `sandbox doctor --mend`."
+    )
+
+
+def _storage(info: EngineInfo) -> Check:
+    if info.storage_driver == "vfs":
+        return Check(
+            "storage driver",
+            State.WARN,
+            "vfs: every container is a whole copy of its image",
+            "Keep the engine's data on a file system that overlay works on, e.g. ext4 or xfs.",
+        )
+    return Check("storage driver", State.OK, info.storage_driver)
+
+
+def _changes(info: EngineInfo) -> Check:
+    name = "change set"
+    folder = Path(info.root) / "overlay2"
+    if info.local and info.storage_driver == "overlay2" and os.access(folder, os.R_OK | os.X_OK):
+        return Check(name, State.OK, "read from the overlay's upper directory")
+    return Check(name, State.OK, "read through the supervisor's manifest, which takes longer")
+
+
+def _kernel(info: EngineInfo) -> Iterator[Check]:
+    version = _version(info.kernel)
+    needed = {"openat2": (5, 6), "killable held execs": (5, 19)}
+    missing = [name for name, since in needed.items() if version < since]
+    if info.local and "user_notif" not in _seccomp_actions():
+        missing.append("seccomp user notification")
+    if missing:
+        yield Check(
+            "kernel",
+            State.WARN,
+            f"{info.kernel}, without {', '.join(missing)}",
+            "Use kernel 5.19 or newer for full interception.",
+        )
+    else:
+        features = ", ".join([*needed, "seccomp user notification"])
+        yield Check("kernel", State.OK, f"{info.kernel}: {features}")
+
+
+def _seccomp_actions() -> list[str]:
+    try:
+        return SECCOMP_ACTIONS.read_text().split()
+    except OSError:
+        return []
+
+
+def _version(release: str) -> tuple[int, ...]:
+    """The two numbers of a release such as `6.1.0-13-amd64`."""
+    numbers = release.split("-")[0].split(".")[:2]
+    return tuple(int(number) if number.isdigit() else 0 for number in numbers)
+
+
+def _space(info: EngineInfo | None) -> Iterator[Check]:
+    folders = {"cache": places.cache(), "runs": places.runs()}
+    if info is not None and info.local:
+        folders["engine"] = Path(info.root)
+    for name, folder in folders.items():
+        free = shutil.disk_usage(_existing(folder)).free
+        state = State.BAD if free < NO_SPACE else State.WARN if free < LITTLE_SPACE else State.OK
+        hint = "" if state is State.OK else "Free some: `sandbox gc`, `docker system prune`."
+        yield Check(f"disk: {name}", state, f"{free / GIBIBYTE:.1f} GiB free at {folder}", hint)
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest above it that exists."""
+    folder = folder.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _tools() -> Iterator[Check]:
+    git = shutil.which("git")
+    yield (
+        Check("git", State.OK, git)
+        if git
+        else Check("git", State.BAD, "not found", "Install git (`apt-get install git`).")
+    )
+    if importlib.util.find_spec("ziglang") is None:
+        yield Check("compiler", State.WARN, "ziglang is not installed", "Run `make setup`.")
+    else:
+        yield Check("compiler", State.OK, "ziglang, for the supervisor")
+    bootstrap = shutil.which("mmdebstrap")
+    yield (
+        Check("base images", State.OK, f"from a registry, or by {bootstrap}")
+        if bootstrap
+        else Check(
+            "base images",
+            State.WARN,
+            "only from a registry: mmdebstrap is not installed",
+            "Where no registry answers: `apt-get install mmdebstrap`.",
+        )
+    )

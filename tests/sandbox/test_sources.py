@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.clients import _target
 from sandbox.errors import SourceError
 from sandbox.model.artifact import Artifact, ArtifactKind
-from sandbox.sources import Sources, default_cache
+from sandbox.sources import Sources
+from sandbox.sources.clients import _target
 
 BACKEND = """
 import os, pathlib
@@ -253,14 +253,6 @@ def test_an_unusable_cache_folder(tmp_path: Path, pure_wheel: Artifact) -> None:
     (tmp_path / "sources").write_text("in the way")
     with pytest.raises(SourceError, match="cannot be used: Not a directory"):
         Sources(tmp_path).fetch(pure_wheel, ignore)
-
-
-def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "/home/u/cache")
-    monkeypatch.delenv("SANDBOX_CACHE", raising=False)
-    assert default_cache() == Path("/home/u/cache/sandbox")
-    monkeypatch.setenv("SANDBOX_CACHE", "/elsewhere")
-    assert default_cache() == Path("/elsewhere")
 
 
 @contextmanager

@@ -6,7 +6,6 @@ enters the cache only when its SHA-256 is the pinned one, and is verified again 
 
 import fcntl
 import hashlib
-import os
 import shutil
 import threading
 import time
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import tenacity
 
-from sandbox.clients import CLIENTS, ClientError, Clients, MismatchError
 from sandbox.errors import SourceError
 from sandbox.model.artifact import Artifact
+from sandbox.sources.clients import CLIENTS, ClientError, Clients, MismatchError
 
 _ATTEMPTS = 2
 """The clients retry a lost connection themselves."""
@@ -31,15 +30,6 @@ sha256/   the files
 partial/  downloads under way, or left behind by an interruption
 locks/    keep two processes from fetching the same file at once
 """
-
-
-def default_cache() -> Path:
-    """Return the folder for caches: SANDBOX_CACHE, or `sandbox` in the user's cache folder."""
-    chosen = os.environ.get("SANDBOX_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "sandbox"
 
 
 class Sources:

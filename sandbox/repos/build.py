@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.errors import RepositoryError
@@ -32,27 +33,23 @@ def build(
     """
     releases = _shown(repository, world)
     files = sources.fetch_all((release.source for release in releases), on_line)
-    try:
+    with _translated(target):
         builder = RepositoryBuilder(
             target, repository.author, repository.strip, repository.generated
         )
-        for release in releases:
-            patches = [task / defect.patch for defect in _active(repository, world, release)]
-            builder.release(files[release.source], release.version, release.date, patches)
-        for overlay in world.overlays:
-            builder.overlay(task / overlay.folder, overlay.message, overlay.date)
-        _lay_out_work_in_progress(builder, world, task)
-        built = builder.finish()
-        _verify(target)
-    except OSError as error:
-        shutil.rmtree(target, ignore_errors=True)
-        raise RepositoryError(
-            f"The repository cannot be written to {target}: {error}; nothing was kept.",
-            "Check the folder's permissions and the free space, then repeat.",
-        ) from error
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+        # From here on the folder is ours to remove.
+        try:
+            for release in releases:
+                patches = [task / defect.patch for defect in _active(repository, world, release)]
+                builder.release(files[release.source], release.version, release.date, patches)
+            for overlay in world.overlays:
+                builder.overlay(task / overlay.folder, overlay.message, overlay.date)
+            _lay_out_work_in_progress(builder, world, task)
+            built = builder.finish()
+            _verify(target)
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
     return built
 
 
@@ -79,6 +76,17 @@ def hidden_blobs(
             else:
                 hidden.setdefault(name, f"{path} of release {release.version}")
     return {name: text for name, text in hidden.items() if name not in shown}
+
+
+@contextmanager
+def _translated(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RepositoryError(
+            f"The repository cannot be written to {target}: {error}; nothing was kept.",
+            "Check the folder's permissions and the free space, then repeat.",
+        ) from error
 
 
 def _verify(target: Path) -> None:

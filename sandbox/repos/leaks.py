@@ -68,6 +68,8 @@ def _unexpected_files(directory: Path) -> Iterator[str]:
             yield f".git/{name} is a link"
         elif not path.is_dir() and not _EXPECTED.fullmatch(name):
             yield f".git/{name} does not belong here"
+        elif path.suffix == ".pack" and not path.with_suffix(".idx").is_file():
+            yield f".git/{name} has no index, so git does not see what it holds"
 
 
 def _stored(git: Git) -> set[str]:

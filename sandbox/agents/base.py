@@ -1,0 +1,47 @@
+"""The contract between the run loop and whatever acts.
+
+The loop drives: it briefs the agent once, then asks for the next request, handing over the reply
+to the one before, until the agent or the run ends. An agent that is called from elsewhere (a
+server, a person at a terminal) waits in `next` until it has a request.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from sandbox.model.action import Request
+from sandbox.model.briefing import Briefing, Ended, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """Something an agent said that is no request."""
+
+    problem: str
+    """What is wrong with it, in a sentence for the agent."""
+    excerpt: str
+    """How it begins."""
+    id: str | None = None
+    """Its id, where one can be made out."""
+
+
+class Agent(Protocol):
+    """Who acts in a run. Used for one run, by one thread."""
+
+    @property
+    def name(self) -> str:
+        """How the trace calls it."""
+
+    def begin(self, briefing: Briefing) -> None:
+        """Start; AgentError where that is impossible."""
+
+    def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
+        """Take the reply to the last request and return the next one; None once it has ended.
+
+        The first call has no reply. TimeoutError after `timeout` seconds without a request.
+        """
+
+    def ending(self) -> str:
+        """Say in a sentence how it ended, after `next` has returned None."""
+
+    def close(self, ended: Ended) -> None:
+        """Tell it that the run is over and release everything; also where `begin` failed."""

@@ -1,0 +1,79 @@
+"""One line of an agent into a request, or into what is wrong with it."""
+
+import json
+import math
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+from sandbox.agents.base import Garbage
+from sandbox.model.action import Request
+
+LINE_LIMIT = 8 << 20
+"""Bytes of a line, its end not counted."""
+
+EXPECTED = 'Send one line: {"id": "1", "action": "read_file", "arguments": {"path": "README.md"}}'
+
+_EXCERPT = 200
+_MAXIMUM_INTEGER = 1 << 63
+
+
+def parse(line: bytes) -> Request | Garbage:
+    """Read a line of UTF-8 JSON; numbers must be finite and integers fit 64 bits."""
+    try:
+        data = json.loads(
+            line.decode(),
+            parse_constant=_refuse_constant,
+            parse_int=_integer,
+            parse_float=_float,
+        )
+        if b"\\ud" in line or b"\\uD" in line:
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return garbage(line, "The line holds half of a surrogate pair, which is no text.")
+    except UnicodeDecodeError as error:
+        return garbage(line, f"The line is not UTF-8: byte {error.start + 1} is wrong.")
+    except RecursionError:
+        return garbage(line, "The line is nested too deeply.")
+    except json.JSONDecodeError as error:
+        return garbage(line, f"The line is not JSON: {error.msg}, at character {error.pos + 1}.")
+    except ValueError as error:
+        return garbage(line, f"The line is not a request: {error}.")
+    if not isinstance(data, dict):
+        return garbage(line, "The line is JSON, but not an object.")
+    try:
+        return Request.model_validate(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part)[:40] for part in details["loc"][:4])
+        return garbage(line, f"The line is not a request: {where}: {details['msg']}.", _id(data))
+
+
+def garbage(line: bytes, problem: str, identifier: str | None = None) -> Garbage:
+    """Describe a line that is no request by its beginning."""
+    excerpt = line[:_EXCERPT].decode("utf-8", "replace")
+    return Garbage(f"{problem} {EXPECTED}", excerpt, identifier)
+
+
+def _id(data: dict[str, object]) -> str | None:
+    try:
+        return Request.model_validate({"id": data.get("id"), "action": ""}).id
+    except ValidationError:
+        return None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 20 or not -_MAXIMUM_INTEGER <= (number := int(digits)) < _MAXIMUM_INTEGER:
+        raise ValueError("an integer does not fit 64 bits")
+    return number
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number

@@ -1,0 +1,133 @@
+"""What passes between harness and agent: a briefing, then requests and replies, then the end.
+
+`docs/agent-protocol.md` is the description for people, `docs/agent-protocol.schema.json` the
+schema that `schema` makes of these records.
+"""
+
+from typing import Any, Literal
+
+from pydantic import JsonValue
+from pydantic.json_schema import models_json_schema
+
+from sandbox.model import observation as results
+from sandbox.model.action import ACTIONS, Request
+from sandbox.model.base import Record
+from sandbox.model.event import EndReason
+from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.task import RunLimits, Task
+
+PROTOCOL = 1
+"""Raised when a change could break an agent; a new optional field cannot."""
+
+
+class ActionDescription(Record):
+    """One action that the agent may ask for."""
+
+    name: str
+    description: str
+    arguments: dict[str, JsonValue]
+    """JSON Schema of the request's `arguments`."""
+
+
+class Briefing(Record):
+    """The first line that an agent gets."""
+
+    protocol: int = PROTOCOL
+    run: str
+    task: str
+    title: str
+    prompt: str
+    worktree: str
+    """Where the repository lies in the container; paths of actions start there."""
+    actions: tuple[ActionDescription, ...]
+    final: dict[str, str]
+    """The fields of the final answer and their types."""
+    limits: RunLimits
+
+
+class Reply(Record):
+    """The answer to one request; each request gets one, in the order in which they came."""
+
+    id: str | None
+    """The request's; None where the line that is answered had none."""
+    status: Literal["ok", "error"]
+    error_code: ErrorCode | None
+    message: str | None
+    result: dict[str, JsonValue]
+
+
+class Ended(Record):
+    """The last line that an agent gets."""
+
+    ended: EndReason
+    message: str = ""
+
+
+RESULTS: dict[str, type[Record]] = {
+    "read_file": results.FileContent,
+    "list_files": results.FileList,
+    "search_repo": results.Matches,
+    "run_command": results.CommandResult,
+    "apply_patch": results.PatchResult,
+    "write_file": results.WriteResult,
+    "run_tests": results.TestsResult,
+    "git_diff": results.DiffResult,
+    "request_approval": results.ApprovalResult,
+    "final_answer": results.FinalResult,
+}
+"""What `result` holds where an action was carried out, by the action's name."""
+
+
+def brief(task: Task, run: str, worktree: str) -> Briefing:
+    """Say what an agent needs to know, and nothing that it is graded by in secret."""
+    return Briefing(
+        run=run,
+        task=task.id,
+        title=task.title,
+        prompt=task.prompt,
+        worktree=worktree,
+        actions=tuple(
+            ActionDescription(
+                name=name,
+                description=kind.__doc__ or "",
+                arguments=kind.model_json_schema(),
+            )
+            for name, kind in ACTIONS.items()
+        ),
+        final={name: field.type for name, field in task.final.items()},
+        limits=task.limits,
+    )
+
+
+def reply(identifier: str | None, observation: Observation) -> Reply:
+    """Address an observation to the request that it answers."""
+    return Reply(
+        id=identifier,
+        status=observation.status,
+        error_code=observation.error_code,
+        message=observation.message,
+        result=observation.result,
+    )
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of every line of the protocol, in both directions."""
+    models: list[type[Record]] = [Briefing, Request, Reply, Ended]
+    models += [*ACTIONS.values(), *RESULTS.values()]
+    _, definitions = models_json_schema([(model, "validation") for model in models])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Agent protocol, version {PROTOCOL}",
+        "description": "One JSON object per line. `actions` has what goes with each action's name.",
+        "to_agent": {"oneOf": [_reference(Briefing), _reference(Reply), _reference(Ended)]},
+        "from_agent": _reference(Request),
+        "actions": {
+            name: {"arguments": _reference(ACTIONS[name]), "result": _reference(RESULTS[name])}
+            for name in ACTIONS
+        },
+        **definitions,
+    }
+
+
+def _reference(model: type[Record]) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{model.__name__}"}

@@ -77,10 +77,3 @@ class Repository(Record):
         if dates != sorted(dates):
             raise ValueError("releases stand from old to new")
         return self
-
-    def until(self, version: str) -> tuple[Release, ...]:
-        """All releases up to a version; KeyError where there is none of that version."""
-        for count, release in enumerate(self.releases, 1):
-            if release.version == version:
-                return self.releases[:count]
-        raise KeyError(version)

@@ -149,7 +149,7 @@ class RepositoryBuilder:
             ) from error
 
     def _commit(self, message: str, date: str, *options: str) -> None:
-        moment = datetime.fromisoformat(date)
+        moment = _moment(date)
         written = f"@{int(moment.timestamp())} {moment:%z}"
         identity = {
             f"GIT_{role}_{part}": value
@@ -198,6 +198,19 @@ class RepositoryBuilder:
         self._run(
             "update-index", "-z", "--index-info", stdin=entries.encode(errors="surrogateescape")
         )
+
+
+def _moment(date: str) -> datetime:
+    """Read a date; without a zone it would depend on this machine's."""
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise RepositoryError(
+            f"{date!r} is no date in ISO 8601 with a zone.", "Write e.g. 2024-10-05T14:28:32Z."
+        )
+    return moment
 
 
 def _copy_files(source: Path, target: Path, *, replace: bool = True) -> list[Path]:

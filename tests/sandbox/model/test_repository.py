@@ -19,13 +19,6 @@ def test_shipped_repositories_are_valid(path: Path) -> None:
     assert len(repository.releases) >= 4
 
 
-def test_until_names_the_releases_that_a_task_shows() -> None:
-    repository = documents.load(HUMANIZE, Repository)
-    assert [release.version for release in repository.until("4.10.0")] == ["4.9.0", "4.10.0"]
-    with pytest.raises(KeyError):
-        repository.until("5.0.0")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

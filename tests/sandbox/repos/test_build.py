@@ -169,6 +169,13 @@ def test_a_folder_in_use_is_left_alone(repository: Repository, task: Path) -> No
     assert (task / "defect.patch").exists()
 
 
+@pytest.mark.parametrize("date", ["2001-01-01T00:00:00", "2001-01-01", "soon"])
+def test_a_date_has_a_zone(task: Path, tmp_path: Path, date: str) -> None:
+    builder = repos.RepositoryBuilder(tmp_path / "new", AUTHOR)
+    with pytest.raises(RepositoryError, match="no date in ISO 8601 with a zone"):
+        builder.overlay(task / "instructions", "x", date)
+
+
 def test_commits_come_before_work_in_progress(
     repository: Repository, task: Path, tmp_path: Path
 ) -> None:

@@ -1,0 +1,5 @@
+# One task: its packages on the mirror, and the worktree with its repository, owned by the agent.
+FROM environment
+
+COPY mirror/ /opt/mirror/
+COPY --chown=10001:10001 home/ /home/agent/

@@ -1,6 +1,5 @@
 """`sandbox run`: one trial of one task by one agent."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -87,17 +86,18 @@ def ended(event: "Observed") -> str:
 def choose_agent(text: str, task: "LoadedTask") -> "Callable[[RunFolder], Agent]":
     """Make an agent of what `--agent` says: `oracle`, `null`, a script or a command line."""
     from sandbox.agents.command import CommandAgent
-    from sandbox.agents.scripted import NullAgent, ScriptedAgent, load_script
+    from sandbox.agents.scripted import ScriptedAgent, null_agent
+    from sandbox.documents import load
+    from sandbox.model.task import Script
 
     if text == "oracle":
-        return lambda _: ScriptedAgent("oracle", task.task.oracle)
+        return lambda _: ScriptedAgent(task.task.oracle)
     if text == "null":
-        return lambda _: NullAgent()
+        return lambda _: null_agent()
     if text.endswith((".yaml", ".yml")):
-        script = load_script(Path(text))
-        return lambda _: ScriptedAgent(text, script)
-    argv = tuple(shlex.split(text))
-    return lambda folder: CommandAgent(argv, log=folder.agent_log)
+        script = load(Path(text), Script)
+        return lambda _: ScriptedAgent(script.root, text)
+    return lambda folder: CommandAgent(text, folder.agent_log)
 
 
 def run(
@@ -139,7 +139,7 @@ def run(
             task=loaded,
             image=image,
             agent=make,
-            approver=ScriptedApprover(loaded.task.policy.approver),
+            approver=ScriptedApprover(loaded.task.policy),
             keep=keep,
         )
         folder = perform(trial, engine, store, Display(progress))

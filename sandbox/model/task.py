@@ -3,13 +3,14 @@
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, RootModel, field_validator
 
 from sandbox.model.artifact import Artifact
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
 from sandbox.model.glob import check
+from sandbox.model.repository import Moment
 from sandbox.model.rule import Rule
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
@@ -39,8 +40,7 @@ class Overlay(Record):
 
     folder: str
     message: str
-    date: str
-    """ISO 8601 with a zone."""
+    date: Moment
 
 
 class Worktree(Record):
@@ -156,6 +156,10 @@ class ScriptedAction(Record):
 
     action: str
     arguments: dict[str, JsonValue] = {}
+
+
+class Script(RootModel[tuple[ScriptedAction, ...]]):
+    """A file of actions for a scripted agent: a list."""
 
 
 class Task(Record):

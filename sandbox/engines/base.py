@@ -11,7 +11,7 @@ container's kernel refuses a file operation.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 from sandbox.model.session import (
@@ -30,6 +30,9 @@ MANAGED = "sandbox.managed"
 
 RESERVED = "/.sandbox"
 """The folder of every container that holds the supervisor; no part of its change set."""
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +240,12 @@ class Engine(Protocol):
         labels: Mapping[str, str],
         network: str,
         on_line: Callable[[str], None],
+        arguments: Mapping[str, str] = NOTHING,
     ) -> ImageInfo:
         """Build a folder that holds a Dockerfile; each line that is printed goes to `on_line`.
 
-        `network` is `none` or `host`. ImageError where a step fails or the disk is full.
+        `network` is `none` or `host`. `arguments` are the Dockerfile's, or proxies, which the
+        engine keeps out of the image. ImageError where a step fails or the disk is full.
         """
 
     def import_image(self, archive: Path, *, tag: str, labels: Mapping[str, str]) -> ImageInfo:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sandbox.engines import progress
-from sandbox.engines.base import MANAGED, ImageInfo
+from sandbox.engines.base import MANAGED, NOTHING, ImageInfo
 from sandbox.engines.context import archive as tar
 from sandbox.engines.docker import APIClient, MissingError, translated
 from sandbox.errors import ImageError
@@ -61,6 +61,7 @@ class DockerImages:
         labels: Mapping[str, str],
         network: str,
         on_line: Callable[[str], None],
+        arguments: Mapping[str, str] = NOTHING,
     ) -> ImageInfo:
         """Build a folder that holds a Dockerfile; each line that is printed goes to `on_line`."""
         doing = f"Building {tag}"
@@ -71,6 +72,7 @@ class DockerImages:
                 tag=tag,
                 labels={**labels, MANAGED: "1"},
                 network_mode=network,
+                buildargs=dict(arguments),
                 rm=True,
                 forcerm=True,
                 decode=True,

@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 
-from sandbox.engines.base import MANAGED, ContainerInfo, EngineInfo, ImageInfo, SessionSpec
+from sandbox.engines.base import (
+    MANAGED,
+    NOTHING,
+    ContainerInfo,
+    EngineInfo,
+    ImageInfo,
+    SessionSpec,
+)
 from sandbox.engines.context import archive
 from sandbox.engines.fake_files import Files
 from sandbox.engines.fake_session import Answer, FakeSession, Script
@@ -60,6 +67,7 @@ class FakeEngine:
         labels: Mapping[str, str],
         network: str,  # noqa: ARG002 - part of the contract
         on_line: Callable[[str], None],
+        arguments: Mapping[str, str] = NOTHING,  # noqa: ARG002 - as above
     ) -> ImageInfo:
         """Print the steps of the Dockerfile; nothing is run."""
         try:

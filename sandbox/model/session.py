@@ -100,6 +100,8 @@ class FileEntry:
     """Where a symbolic link points."""
     digest: str = ""
     """SHA-256 in hexadecimal of a regular file, where it was asked for."""
+    problem: int = 0
+    """The errno that kept a walk from entering a directory or reading a file, 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+#include "features.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "entry.h"
+#include "frame.h"
+#include "place.h"
+#include "usage.h"
+
+#define FEATURES_MOST 8
+
+static const char *features[FEATURES_MOST];
+static uint32_t feature_count;
+
+static void have(bool works, const char *name) {
+    if (works && feature_count < FEATURES_MOST) features[feature_count++] = name;
+}
+
+void features_prepare(bool without_openat2) {
+    struct entry root;
+    usage_prepare();
+    have(place_prepare(without_openat2), "openat2");
+    have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
+    have(syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");
+    have(usage_groups() == GROUPS_1, "cgroup1");
+    have(usage_groups() == GROUPS_2, "cgroup2");
+    have(geteuid() == 0 && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");
+    have(getpid() == 1, "init");
+}
+
+static size_t put_string(unsigned char *into, const char *text) {
+    size_t length = strlen(text);
+    put_u32(into, (uint32_t)length);
+    memcpy(into + 4, text, length);
+    return 4 + length;
+}
+
+void features_greet(void) {
+    struct utsname system;
+    memset(&system, 0, sizeof system);
+    uname(&system);
+    unsigned char *start = queue_reserve(), *into = start;
+    put_u32(into, PROTOCOL_VERSION);
+    into += 4;
+    into += put_string(into, system.machine);
+    into += put_string(into, system.release);
+    put_u32(into, feature_count);
+    into += 4;
+    for (uint32_t i = 0; i < feature_count; i++) into += put_string(into, features[i]);
+    queue_commit(REPLY_GREETING, 0, (size_t)(into - start));
+}

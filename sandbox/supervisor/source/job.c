@@ -1,0 +1,306 @@
+#include "job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "tree.h"
+#include "usage.h"
+
+#define READS_PER_TURN 16
+
+static struct job *jobs[JOBS];
+static int job_count;
+static unsigned char scratch[CHUNK];
+
+void close_descriptor(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static struct job *job_find(uint32_t id) {
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i]->id == id) return jobs[i];
+    return NULL;
+}
+
+static void job_free(struct job *job) {
+    close_descriptor(&job->out.fd);
+    close_descriptor(&job->error.fd);
+    close_descriptor(&job->status);
+    close_descriptor(&job->stdin_fd);
+    free(job->input);
+    free(job);
+}
+
+/* Writes what the pipe takes; the host may send as much again. */
+static void feed(struct job *job) {
+    size_t wrote = 0;
+    while (job->input_at + wrote < job->input_length) {
+        ssize_t put = write(job->stdin_fd, job->input + job->input_at + wrote,
+                            job->input_length - job->input_at - wrote);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno == EAGAIN) break;
+        if (put < 0) { /* nobody reads any more: what comes is thrown away */
+            close_descriptor(&job->stdin_fd);
+            wrote = job->input_length - job->input_at;
+            break;
+        }
+        wrote += (size_t)put;
+    }
+    job->input_at += wrote;
+    if (job->input_at == job->input_length) {
+        job->input_at = job->input_length = 0;
+        if (!job->input_due) close_descriptor(&job->stdin_fd);
+    }
+    if (wrote && job->input_due) {
+        unsigned char count[4];
+        put_u32(count, (uint32_t)wrote);
+        reply(REPLY_STDIN_TAKEN, job->id, count, sizeof count);
+    }
+}
+
+void job_run(uint32_t id, struct cursor *payload) {
+    struct job *job = NULL;
+    int problem = 0;
+    if (job_find(id)) return reply_fault("request id is in use");
+    if (job_count == JOBS) problem = EAGAIN;
+    else if (!(job = calloc(1, sizeof *job))) problem = ENOMEM;
+    if (problem) return reply_error(id, problem, "command");
+    job->id = id;
+    job->out.fd = job->error.fd = job->status = job->stdin_fd = -1;
+    problem = job_start(job, payload);
+    if (problem) {
+        job_free(job);
+        if (problem < 0) return reply_fault("malformed run request");
+        return reply_error(id, problem, problem == EPERM ? "user" : "command");
+    }
+    jobs[job_count++] = job;
+    if (job->stdin_fd >= 0) feed(job);
+}
+
+void job_stdin(uint32_t id, struct cursor *payload) {
+    struct job *job = job_find(id);
+    if (!job || job->reported || !payload->left) return; /* it has ended meanwhile */
+    if (payload->left > job->input_due) return reply_fault("more standard input than announced");
+    if (payload->left > STDIN_WINDOW - (job->input_length - job->input_at))
+        return reply_fault("standard input beyond its window");
+    job->input_due -= payload->left;
+    memmove(job->input, job->input + job->input_at, job->input_length - job->input_at);
+    job->input_length -= job->input_at;
+    job->input_at = 0;
+    memcpy(job->input + job->input_length, payload->at, payload->left);
+    job->input_length += payload->left;
+    feed(job);
+}
+
+static void stream_step(struct job *job, struct stream *stream, uint64_t budget) {
+    for (int reads = 0; stream->fd >= 0 && budget && reads < READS_PER_TURN; reads++) {
+        bool keep = !job->reported && stream->total < stream->limit;
+        if (keep && !queue_has_room()) return;
+        uint64_t want = budget < CHUNK ? budget : CHUNK;
+        if (keep && want > stream->limit - stream->total) want = stream->limit - stream->total;
+        unsigned char *into = keep ? queue_reserve() : scratch;
+        ssize_t got = read(stream->fd, into, want);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+            if (job->end.event) stream->rest = 0;
+            return;
+        }
+        if (got <= 0) {
+            close_descriptor(&stream->fd);
+            stream->rest = 0;
+            return;
+        }
+        if (keep) queue_commit(stream->type, job->id, (size_t)got);
+        if (!job->reported) stream->total += (uint64_t)got;
+        if (job->end.event && !job->reported) stream->rest -= (uint64_t)got;
+        budget -= (uint64_t)got;
+        if ((uint64_t)got < want) return; /* the pipe is empty */
+    }
+}
+
+static void job_report(struct job *job) {
+    unsigned char payload[64];
+    const struct shim_report *end = &job->end;
+    bool exited = WIFEXITED(end->status);
+    uint32_t flags = (job->timed_out ? ENDED_TIMED_OUT : 0) | (job->killed ? ENDED_KILLED : 0);
+    if (usage_kills() > job->kills_before) flags |= ENDED_OUT_OF_MEMORY;
+    put_u32(payload, exited ? (uint32_t)WEXITSTATUS(end->status) : UINT32_MAX);
+    put_u32(payload + 4, exited ? 0 : (uint32_t)WTERMSIG(end->status));
+    put_u32(payload + 8, flags);
+    put_u32(payload + 12, end->survivors);
+    put_u64(payload + 16, job->out.total);
+    put_u64(payload + 24, job->error.total);
+    put_u64(payload + 32, end->ended_us - job->started_us);
+    put_u64(payload + 40, end->user_us);
+    put_u64(payload + 48, end->system_us);
+    put_u64(payload + 56, end->peak_bytes);
+    reply(REPLY_ENDED, job->id, payload, sizeof payload);
+    job->reported = true;
+    job->deadline_us = 0;
+    close_descriptor(&job->stdin_fd);
+    free(job->input);
+    job->input = NULL;
+    job->input_length = job->input_at = 0;
+}
+
+/* Only what was in the pipe at the end counts: a survivor may write for ever. */
+static uint64_t bytes_waiting(int fd) {
+    int waiting = 0;
+    return fd >= 0 && ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0 ? (uint64_t)waiting : 0;
+}
+
+static void job_ended(struct job *job, const struct shim_report *report) {
+    job->end = *report;
+    job->out.rest = bytes_waiting(job->out.fd);
+    job->error.rest = bytes_waiting(job->error.fd);
+}
+
+static void read_status(struct job *job) {
+    struct shim_report report;
+    ssize_t got = read(job->status, &report, sizeof report);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got != sizeof report) {
+        close_descriptor(&job->status);
+        /* The shim itself was killed, as a command of root's may do. */
+        struct shim_report lost = {.event = SHIM_ENDED, .status = SIGKILL, .ended_us = now_us()};
+        if (!job->end.event) job_ended(job, &lost);
+    } else if (report.event == SHIM_STARTED) {
+        unsigned char pid[4];
+        put_u32(pid, (uint32_t)report.pid);
+        reply(REPLY_STARTED, job->id, pid, sizeof pid);
+    } else if (report.event == SHIM_FAILED) {
+        reply_error(job->id, report.number, stage_name(report.stage));
+        job->end.event = SHIM_ENDED;
+        job->reported = true;
+        job->deadline_us = 0;
+        close_descriptor(&job->stdin_fd);
+    } else {
+        job_ended(job, &report);
+    }
+}
+
+static void job_step(struct job *job, uint64_t now) {
+    if (job->deadline_us && now >= job->deadline_us && !job->end.event) {
+        job->deadline_us = 0;
+        job->timed_out = true;
+        if (job->shim > 0) kill(job->shim, SHIM_KILL);
+    }
+    if (job->stdin_fd >= 0 && job->input_length && queue_has_room()) feed(job);
+    if (!job->end.event || job->reported) {
+        if (job->out.events) stream_step(job, &job->out, UINT64_MAX);
+        if (job->error.events) stream_step(job, &job->error, UINT64_MAX);
+    }
+    if (job->status >= 0 && job->status_events && queue_has_room()) read_status(job);
+    if (!job->end.event || job->reported) return;
+    if (job->out.rest) stream_step(job, &job->out, job->out.rest);
+    if (job->error.rest) stream_step(job, &job->error, job->error.rest);
+    if (!job->out.rest && !job->error.rest && queue_has_room()) job_report(job);
+}
+
+/* ---- all of them ---- */
+
+static int poll_one(struct pollfd *polled, int fd, short events) {
+    if (fd < 0 || !events) return 0;
+    *polled = (struct pollfd){fd, events, 0};
+    return 1;
+}
+
+static bool stream_readable(const struct job *job, const struct stream *stream) {
+    if (job->reported) return true;
+    if (job->end.event) return false; /* its rest is taken without being asked */
+    return stream->total >= stream->limit || queue_has_room();
+}
+
+int jobs_poll(struct pollfd *polled, int length) {
+    for (int i = 0; i < job_count; i++) {
+        struct job *job = jobs[i];
+        job->polled = length;
+        length += poll_one(polled + length, job->out.fd,
+                           stream_readable(job, &job->out) ? POLLIN : 0);
+        length += poll_one(polled + length, job->error.fd,
+                           stream_readable(job, &job->error) ? POLLIN : 0);
+        length += poll_one(polled + length, job->status, queue_has_room() ? POLLIN : 0);
+        length += poll_one(polled + length, job->stdin_fd, job->input_length ? POLLOUT : 0);
+        job->polled_end = length;
+    }
+    return length;
+}
+
+int jobs_timeout(void) {
+    uint64_t now = now_us(), next = UINT64_MAX;
+    for (int i = 0; i < job_count; i++) {
+        struct job *job = jobs[i];
+        if (job->end.event && !job->reported && queue_has_room()) return 0;
+        if (job->deadline_us && job->deadline_us < next) next = job->deadline_us;
+    }
+    if (next == UINT64_MAX) return -1;
+    if (next <= now) return 0;
+    uint64_t milliseconds = (next - now + 999) / 1000;
+    return milliseconds < 60000 ? (int)milliseconds : 60000;
+}
+
+static void take_events(struct job *job, const struct pollfd *polled) {
+    job->out.events = job->error.events = job->status_events = 0;
+    for (int i = job->polled; i < job->polled_end; i++) {
+        if (polled[i].fd == job->out.fd) job->out.events = polled[i].revents;
+        if (polled[i].fd == job->error.fd) job->error.events = polled[i].revents;
+        if (polled[i].fd == job->status) job->status_events = polled[i].revents;
+    }
+}
+
+void jobs_step(const struct pollfd *polled) {
+    uint64_t now = now_us();
+    for (int i = 0; i < job_count; i++) {
+        struct job *job = jobs[i];
+        take_events(job, polled);
+        job_step(job, now);
+        if (!job->reported || job->status >= 0 || job->out.fd >= 0 || job->error.fd >= 0) continue;
+        job_free(job);
+        jobs[i--] = jobs[--job_count];
+    }
+}
+
+void jobs_reap(void) {
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        for (int i = 0; i < job_count; i++)
+            if (jobs[i]->shim == pid) jobs[i]->shim = 0;
+}
+
+void job_kill(uint32_t id) {
+    struct job *job = job_find(id);
+    if (!job || job->shim <= 0) return;
+    if (!job->end.event) job->killed = true;
+    kill(job->shim, SHIM_KILL);
+}
+
+static int shims(pid_t *pids) {
+    int count = 0;
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i]->shim > 0) pids[count++] = jobs[i]->shim;
+    return count;
+}
+
+int jobs_kill_all(void) {
+    pid_t spare[JOBS];
+    for (int i = 0; i < job_count; i++)
+        if (!jobs[i]->end.event) jobs[i]->killed = true;
+    int count = shims(spare);
+    return tree_kill(spare, count);
+}
+
+int jobs_alive(void) {
+    pid_t spare[JOBS];
+    int count = shims(spare);
+    return tree_count(spare, count);
+}
+
+void jobs_end(void) {
+    tree_kill(NULL, 0);
+}

@@ -1,0 +1,177 @@
+/* The resident supervisor of a container: one stream to the host, one loop. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "features.h"
+#include "file.h"
+#include "frame.h"
+#include "job.h"
+#include "transfer.h"
+#include "usage.h"
+
+#define PARKED 10              /* the first descriptor that the stream may get */
+#define DESCRIPTORS_MOST 65536
+
+static void report_usage(uint32_t id) {
+    unsigned char payload[28];
+    put_u64(payload, usage_memory_peak());
+    put_u64(payload + 8, usage_cpu_us());
+    put_u64(payload + 16, usage_kills());
+    put_u32(payload + 24, (uint32_t)jobs_alive());
+    reply(REPLY_OK, id, payload, sizeof payload);
+}
+
+static void kill_all(uint32_t id) {
+    unsigned char count[4];
+    put_u32(count, (uint32_t)jobs_kill_all());
+    reply(REPLY_OK, id, count, sizeof count);
+}
+
+static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
+    switch (type) {
+        case REQUEST_RUN: return job_run(id, payload);
+        case REQUEST_STDIN: return job_stdin(id, payload);
+        case REQUEST_KILL: return job_kill(id);
+        case REQUEST_READ: return file_read(id, payload);
+        case REQUEST_WRITE: return file_write(id, payload);
+        case REQUEST_WRITE_DATA: return file_write_data(id, payload);
+        case REQUEST_REMOVE: return file_remove(id, payload);
+        case REQUEST_STAT: return file_stat(id, payload);
+        case REQUEST_LIST: return folder_list(id, payload);
+        case REQUEST_MANIFEST: return manifest(id, payload);
+        case REQUEST_KILL_ALL: return kill_all(id);
+        case REQUEST_USAGE: return report_usage(id);
+        default: return reply_fault("unknown request type");
+    }
+}
+
+static bool open_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) return false;
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) return false;
+    int parked = fcntl(fd, F_DUPFD_CLOEXEC, PARKED);
+    close(fd);
+    return parked >= 0 && channel_open(parked, parked);
+}
+
+static bool open_stdio(void) {
+    int from = fcntl(0, F_DUPFD_CLOEXEC, PARKED), to = fcntl(1, F_DUPFD_CLOEXEC, PARKED);
+    return from >= 0 && to >= 0 && channel_open(from, to);
+}
+
+/* Nothing that a command inherits leads to the host; 0, 1, 2 and 3 are always taken. */
+static bool occupy_descriptors(void) {
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0) return false;
+    for (int fd = 0; fd < 3; fd++)
+        if (null != fd && dup2(null, fd) < 0) return false;
+    if (null < 3 && (null = fcntl(null, F_DUPFD_CLOEXEC, 3)) < 0) return false;
+    return fcntl(null, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+/* All signals wait for ever, but those of our children, which come through a descriptor. */
+static void take_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    /* What we ignore a command would ignore too, and we may have inherited it. */
+    for (int number = 1; number < NSIG; number++)
+        if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+}
+
+static int listen_for_children(void) {
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    return signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void raise_descriptors(void) {
+    struct rlimit limit, raised;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    jobs_prepare(&limit);
+    raised = limit;
+    raised.rlim_cur = limit.rlim_max < DESCRIPTORS_MOST ? limit.rlim_max : DESCRIPTORS_MOST;
+    if (raised.rlim_cur > limit.rlim_cur) setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+static void protect_from_oom(void) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (write(fd, "-1000", 5) < 0) { /* takes CAP_SYS_RESOURCE */
+    }
+    close(fd);
+}
+
+static bool prepare(int count, char **arguments, int *signals) {
+    bool without_openat2 = count > 1 && strcmp(arguments[count - 1], "--without-openat2") == 0;
+    if (without_openat2) count--;
+    take_signals();
+    raise_descriptors();
+    bool open = false;
+    if (count == 2 && strcmp(arguments[1], "--stdio") == 0) open = open_stdio();
+    else if (count == 3 && strcmp(arguments[1], "--unix") == 0) open = open_socket(arguments[2]);
+    else fprintf(stderr, "usage: supervisor --stdio | --unix PATH  [--without-openat2]\n");
+    if (!open || !occupy_descriptors() || chdir("/")) return false;
+    if ((*signals = listen_for_children()) < 0) return false;
+    protect_from_oom();
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (geteuid() == 0 && setgroups(0, NULL) && errno != EPERM) return false;
+    umask(0);
+    features_prepare(without_openat2);
+    return true;
+}
+
+static int timeout(void) {
+    if (transfers_wait() && queue_has_room()) return 0;
+    return jobs_timeout();
+}
+
+static void loop(int signals) {
+    static struct pollfd polled[3 + JOBS * JOB_DESCRIPTORS];
+    struct signalfd_siginfo seen[4];
+    while (!channel_is_faulty()) {
+        polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
+        polled[1] = (struct pollfd){channel_output(), queue_is_empty() ? 0 : POLLOUT, 0};
+        polled[2] = (struct pollfd){signals, POLLIN, 0};
+        int length = jobs_poll(polled, 3);
+        if (poll(polled, (nfds_t)length, timeout()) < 0 && errno != EINTR) return;
+        if (polled[1].revents & POLLERR) return;
+        jobs_step(polled);
+        if (polled[2].revents) {
+            while (read(signals, seen, sizeof seen) > 0) {
+            }
+            jobs_reap();
+        }
+        if (queue_has_room()) channel_resume(handle);
+        if (polled[0].revents && queue_has_room() && !channel_receive(handle)) return;
+        transfers_step();
+        if (!queue_flush()) return;
+    }
+}
+
+int main(int count, char **arguments) {
+    int signals;
+    if (!prepare(count, arguments, &signals)) return 2;
+    features_greet();
+    loop(signals);
+    queue_flush_finally();
+    file_end();
+    jobs_end();
+    return 0;
+}

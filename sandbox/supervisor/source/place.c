@@ -1,0 +1,232 @@
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LINKS_MOST 40 /* as the kernel */
+#define TRIES 16      /* openat2 says EAGAIN when a rename raced with `..` */
+
+static bool have_openat2;
+static bool switched;
+
+bool user_become(struct user user) {
+    if (user.uid == geteuid() && user.gid == getegid()) return true;
+    if (geteuid() != 0) {
+        errno = EPERM;
+        return false;
+    }
+    switched = true;
+    setfsgid(user.gid);
+    setfsuid(user.uid);
+    /* Both report the old value only; asking again with an invalid id tells the present one. */
+    if ((uint32_t)setfsuid((uid_t)-1) == user.uid && (uint32_t)setfsgid((gid_t)-1) == user.gid)
+        return true;
+    user_leave();
+    errno = EPERM;
+    return false;
+}
+
+void user_leave(void) {
+    if (!switched) return;
+    setfsuid(geteuid());
+    setfsgid(getegid());
+    switched = false;
+}
+
+static bool is_root(const char *beneath) {
+    return beneath[strspn(beneath, "/")] == 0;
+}
+
+/* An absolute path must lie below `beneath` in its text; it is made relative. */
+static int make_relative(struct place *place) {
+    if (place->path[0] == '/') {
+        const char *rest = place->path;
+        if (!is_root(place->beneath)) {
+            size_t length = strlen(place->beneath);
+            while (length && place->beneath[length - 1] == '/') length--;
+            if (strncmp(rest, place->beneath, length)) return EXDEV;
+            rest += length;
+            if (*rest && *rest != '/') return EXDEV;
+        }
+        rest += strspn(rest, "/");
+        memmove(place->path, rest, strlen(rest) + 1);
+    }
+    if (!place->path[0]) strcpy(place->path, ".");
+    return 0;
+}
+
+int place_take(struct cursor *payload, struct place *place, bool links) {
+    int first = take_text(payload, place->beneath, sizeof place->beneath);
+    int second = take_text(payload, place->path, sizeof place->path);
+    place->links = links;
+    if (first || second) return first ? first : second;
+    if (place->beneath[0] != '/') return EINVAL;
+    return make_relative(place);
+}
+
+static int try_openat2(int base, const char *path, int flags, uint64_t resolve) {
+    struct open_how how = {.flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .resolve = resolve};
+    int fd = -1;
+    for (int i = 0; i < TRIES; i++) {
+        fd = (int)syscall(SYS_openat2, base, path, &how, sizeof how);
+        if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
+    }
+    return fd;
+}
+
+bool place_prepare(bool without_openat2) {
+    int fd = without_openat2 ? -1 : try_openat2(AT_FDCWD, "/", O_PATH, RESOLVE_NO_MAGICLINKS);
+    have_openat2 = fd >= 0;
+    if (fd >= 0) close(fd);
+    return have_openat2;
+}
+
+/* One component that is not a link. */
+static int step(int base, const char *name, int flags, bool last) {
+    struct stat found;
+    if (strcmp(name, "..") == 0) {
+        errno = EXDEV;
+        return -1;
+    }
+    bool link = fstatat(base, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode);
+    bool wanted = last && (flags & O_PATH) && (flags & O_NOFOLLOW);
+    if (link && !wanted) {
+        errno = ELOOP;
+        return -1;
+    }
+    return openat(base, name, (last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int walk(int base, const char *path, int flags) {
+    char name[NAME_MAX + 1];
+    int at = openat(base, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0) {
+        path += strspn(path, "/");
+        size_t length = strcspn(path, "/");
+        bool last = path[length + strspn(path + length, "/")] == 0;
+        if (length > NAME_MAX) {
+            close(at);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(name, length ? path : ".", length ? length : 1);
+        name[length ? length : 1] = 0;
+        int next = step(at, name, flags, last);
+        int problem = errno;
+        close(at);
+        errno = problem;
+        if (last || next < 0) return next;
+        at = next;
+        path += length;
+    }
+    return at;
+}
+
+static int open_below(int base, const char *path, int flags, bool links, bool confined) {
+    uint64_t resolve = RESOLVE_NO_MAGICLINKS;
+    if (!links) resolve |= RESOLVE_NO_SYMLINKS;
+    if (confined) resolve |= RESOLVE_BENEATH;
+    if (have_openat2) return try_openat2(base, path, flags, resolve);
+    if (links && !confined) return openat(base, path, flags | O_CLOEXEC);
+    return walk(base, path, flags);
+}
+
+int place_open(const struct place *place, int flags) {
+    /* The working directory is the root. */
+    if (is_root(place->beneath))
+        return open_below(AT_FDCWD, place->path, flags, place->links, false);
+    const char *below_root = place->beneath + strspn(place->beneath, "/");
+    int base = open_below(AT_FDCWD, below_root, O_PATH | O_DIRECTORY, place->links, false);
+    if (base < 0) return -1;
+    int fd = open_below(base, place->path, flags, place->links, true);
+    int problem = errno;
+    close(base);
+    errno = problem;
+    return fd;
+}
+
+/* Cuts the last component off; NULL where there is none that could be made or removed. */
+static char *split(char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') path[--length] = 0;
+    char *slash = strrchr(path, '/');
+    char *name = slash ? slash + 1 : path;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return NULL;
+    return name;
+}
+
+/* Makes what is missing of the first `length` bytes of the path. */
+static bool make_folders(const struct place *place, size_t length) {
+    static struct place above, folder;
+    above = folder = *place;
+    for (size_t end = 0; end < length; end++) {
+        end += strcspn(place->path + end, "/");
+        memcpy(folder.path, place->path, end);
+        folder.path[end] = 0;
+        const char *name = split(folder.path);
+        if (!name) continue; /* `.` and `..` are there */
+        size_t before = (size_t)(name - folder.path);
+        memcpy(above.path, before ? folder.path : ".", before ? before : 1);
+        above.path[before ? before : 1] = 0;
+        int fd = place_open(&above, O_PATH | O_DIRECTORY);
+        if (fd < 0) return false;
+        int made = mkdirat(fd, name, 0755);
+        int problem = errno;
+        close(fd);
+        errno = problem;
+        if (made && problem != EEXIST) return false;
+    }
+    return true;
+}
+
+static int open_folder(const struct place *place, const char *name, bool parents) {
+    static struct place folder;
+    size_t length = (size_t)(name - place->path);
+    folder = *place;
+    memcpy(folder.path, length ? place->path : ".", length ? length : 1);
+    folder.path[length ? length : 1] = 0;
+    int fd = place_open(&folder, O_PATH | O_DIRECTORY);
+    if (fd >= 0 || errno != ENOENT || !parents) return fd;
+    return make_folders(place, length) ? place_open(&folder, O_PATH | O_DIRECTORY) : -1;
+}
+
+/* Replaces the link at the end of the path by what it points to: 0 or an errno. */
+static int follow(struct place *place, const char *name, const char *target, size_t length) {
+    char path[PATH_MAX];
+    size_t kept = target[0] == '/' ? 0 : (size_t)(name - place->path);
+    if (target[0] == '/' && !is_root(place->beneath)) return EXDEV;
+    if (kept + length >= sizeof path) return ENAMETOOLONG;
+    memcpy(path, place->path, kept);
+    memcpy(path + kept, target, length);
+    path[kept + length] = 0;
+    memcpy(place->path, path, kept + length + 1);
+    return make_relative(place);
+}
+
+int place_parent(struct place *place, bool follow_last, bool parents, const char **name) {
+    char target[PATH_MAX];
+    for (int links = 0; links < LINKS_MOST; links++) {
+        if (!(*name = split(place->path))) {
+            errno = EINVAL;
+            return -1;
+        }
+        int folder = open_folder(place, *name, parents);
+        if (folder < 0 || !follow_last) return folder;
+        ssize_t length = readlinkat(folder, *name, target, sizeof target - 1);
+        if (length < 0) return folder; /* not a link, or nothing yet */
+        close(folder);
+        int problem = place->links ? follow(place, *name, target, (size_t)length) : ELOOP;
+        if (problem) {
+            errno = problem;
+            return -1;
+        }
+    }
+    errno = ELOOP;
+    return -1;
+}

@@ -1,0 +1,55 @@
+/* Numbers of the wire protocol; docs/supervisor-protocol.md explains them, protocol.py repeats them. */
+#ifndef PROTOCOL_H
+#define PROTOCOL_H
+
+#define PROTOCOL_VERSION 1
+
+#define FRAME_HEADER 9          /* u32 length, u8 type, u32 request id */
+#define FRAME_LIMIT 4194304     /* largest value of the length field, which counts type and id too */
+#define CHUNK 65536             /* most data bytes that the supervisor puts into one frame */
+#define STDIN_WINDOW 262144     /* bytes of standard input that may be under way for one command */
+#define RECORD_SIZE 80          /* fixed part of an entry's record */
+
+#define REQUEST_RUN 1
+#define REQUEST_STDIN 2
+#define REQUEST_KILL 3
+#define REQUEST_READ 4
+#define REQUEST_WRITE 5
+#define REQUEST_WRITE_DATA 6
+#define REQUEST_REMOVE 7
+#define REQUEST_STAT 8
+#define REQUEST_LIST 9
+#define REQUEST_MANIFEST 10
+#define REQUEST_KILL_ALL 11
+#define REQUEST_USAGE 12
+#define REQUEST_ANSWER_EXEC 13  /* reserved, version 1 does not send it */
+#define REQUEST_FREEZE 14       /* reserved, version 1 does not send it */
+#define REQUEST_THAW 15         /* reserved, version 1 does not send it */
+
+#define REPLY_GREETING 128
+#define REPLY_STARTED 129
+#define REPLY_STDOUT 130
+#define REPLY_STDERR 131
+#define REPLY_STDIN_TAKEN 132
+#define REPLY_ENDED 133
+#define REPLY_DATA 134
+#define REPLY_OK 135
+#define REPLY_ERROR 136
+#define REPLY_FAULT 137
+#define REPLY_EXEC_SEEN 138     /* reserved, version 1 does not send it */
+#define REPLY_EXEC_HELD 139     /* reserved, version 1 does not send it */
+
+#define RUN_KILL_SURVIVORS 1
+#define RUN_ANNOUNCE 2
+
+#define ENDED_TIMED_OUT 1
+#define ENDED_KILLED 2
+#define ENDED_OUT_OF_MEMORY 4
+
+#define FILE_FOLLOW 1
+#define FILE_PARENTS 2
+#define FILE_KEEP_MODE 4
+
+#define MANIFEST_DIGEST 1
+
+#endif

@@ -1,0 +1,18 @@
+/* SHA-256, FIPS 180-4. */
+#ifndef SHA256_H
+#define SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sha256 {
+    uint32_t state[8];
+    uint64_t length;
+    unsigned char block[64];
+};
+
+void sha256_start(struct sha256 *hash);
+void sha256_add(struct sha256 *hash, const unsigned char *bytes, size_t length);
+void sha256_end(struct sha256 *hash, unsigned char digest[32]);
+
+#endif

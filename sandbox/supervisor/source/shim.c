@@ -1,0 +1,196 @@
+#include "shim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "tree.h"
+
+#define STATUS_FD 3
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+static volatile int failed_stage, failed_errno; /* written by the child, which shares our memory */
+
+const char *stage_name(int stage) {
+    switch (stage) {
+        case STAGE_USER: return "user";
+        case STAGE_CWD: return "cwd";
+        case STAGE_PROGRAM: return "program";
+        default: return "fork";
+    }
+}
+
+static void close_from(int first) {
+    if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0) return;
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder) _exit(1);
+    struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+        if (fd >= first && fd != dirfd(folder)) close(fd);
+    }
+    closedir(folder);
+}
+
+static void take_descriptors(const struct launch *launch) {
+    /* All of the supervisor's descriptors are above 3, so no source is overwritten. */
+    if (launch->stdin_fd >= 0) dup2(launch->stdin_fd, 0);
+    dup2(launch->stdout_fd, 1);
+    dup2(launch->stderr_fd, 2);
+    if (launch->status_fd != STATUS_FD) dup3(launch->status_fd, STATUS_FD, O_CLOEXEC);
+    close_from(STATUS_FD + 1);
+}
+
+_Noreturn static void fail(int stage) {
+    failed_errno = errno;
+    failed_stage = stage;
+    _exit(127);
+}
+
+/* As execvp, but searching the command's own PATH, and without a shell for odd files. */
+static void search_and_execute(const struct launch *launch) {
+    const char *name = launch->argv[0], *path = DEFAULT_PATH;
+    char candidate[PATH_MAX];
+    bool denied = false;
+    size_t name_length = strlen(name);
+    if (strchr(name, '/')) {
+        execve(name, launch->argv, launch->environment);
+        return;
+    }
+    for (char **variable = launch->environment; *variable; variable++)
+        if (strncmp(*variable, "PATH=", 5) == 0) path = *variable + 5;
+    errno = ENOENT;
+    while (name_length) {
+        size_t length = strcspn(path, ":");
+        if (length + name_length + 2 <= sizeof candidate) {
+            memcpy(candidate, path, length);
+            if (length) candidate[length++] = '/';
+            memcpy(candidate + length, name, name_length + 1);
+            execve(candidate, launch->argv, launch->environment);
+            if (errno == EACCES) denied = true;
+            else if (errno != ENOENT && errno != ENOTDIR) return;
+        }
+        path += strcspn(path, ":");
+        if (!*path++) break;
+    }
+    errno = denied ? EACCES : ENOENT;
+}
+
+/* The kernel should rather take a command than the supervisor when memory runs out. */
+static void volunteer_for_oom(void) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (write(fd, "1000", 4) < 0) { /* not allowed: it stays as it is */
+    }
+    close(fd);
+}
+
+/* Between vfork and exec: nothing but system calls, our memory is the shim's. */
+__attribute__((noinline)) _Noreturn static void become(const struct launch *launch) {
+    sigset_t none;
+    volunteer_for_oom();
+    setsid();
+    if (geteuid() == 0) {
+        if (syscall(SYS_setgroups, 0, NULL) && errno != EPERM) fail(STAGE_USER);
+        if (syscall(SYS_setresgid, launch->gid, launch->gid, launch->gid)) fail(STAGE_USER);
+        if (syscall(SYS_setresuid, launch->uid, launch->uid, launch->uid)) fail(STAGE_USER);
+    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STAGE_USER);
+    if (chdir(launch->cwd)) fail(STAGE_CWD);
+    setrlimit(RLIMIT_NOFILE, &launch->descriptors);
+    umask(022);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    search_and_execute(launch);
+    fail(STAGE_PROGRAM);
+}
+
+static void send_report(const struct shim_report *report) {
+    while (write(STATUS_FD, report, sizeof *report) < 0 && errno == EINTR) {
+    }
+}
+
+static uint64_t microseconds(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
+}
+
+static void report_end(const struct launch *launch, int status, bool alone) {
+    struct shim_report report = {.event = SHIM_ENDED, .status = status, .ended_us = now_us()};
+    struct rusage used;
+    if (!alone) report.survivors = (uint32_t)tree_count(NULL, 0);
+    if (report.survivors && launch->kill_survivors) tree_kill(NULL, 0);
+    while (launch->kill_survivors && waitpid(-1, NULL, WNOHANG) > 0) {
+    }
+    getrusage(RUSAGE_CHILDREN, &used);
+    report.user_us = microseconds(used.ru_utime);
+    report.system_us = microseconds(used.ru_stime);
+    report.peak_bytes = (uint64_t)used.ru_maxrss * 1024u;
+    send_report(&report);
+}
+
+/* Reaps whoever has ended; false once no child is left. */
+static bool reap(const struct launch *launch, pid_t command, bool *ended) {
+    pid_t pid;
+    int status, end = 0;
+    bool over = false;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != command || *ended) continue;
+        over = true;
+        end = status;
+    }
+    if (over) {
+        *ended = true;
+        report_end(launch, end, pid < 0);
+        return pid == 0;
+    }
+    return pid == 0;
+}
+
+static void watch(const struct launch *launch, pid_t command) {
+    sigset_t awaited;
+    bool ended = false;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SHIM_KILL);
+    do {
+        if (sigwaitinfo(&awaited, NULL) == SHIM_KILL) tree_kill(NULL, 0);
+    } while (reap(launch, command, &ended) || !ended);
+}
+
+_Noreturn void shim(const struct launch *launch) {
+    take_descriptors(launch);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SHIM_KILL, 0, 0, 0);
+    if (getppid() != launch->supervisor) _exit(1);
+    pid_t command = vfork();
+    if (command == 0) become(launch);
+    struct shim_report report = {.event = SHIM_STARTED, .pid = command};
+    if (command < 0) {
+        failed_stage = STAGE_FORK;
+        failed_errno = errno;
+    }
+    if (failed_stage) {
+        report.event = SHIM_FAILED;
+        report.stage = failed_stage;
+        report.number = failed_errno;
+        send_report(&report);
+        _exit(0);
+    }
+    /* Only the command may keep its streams open. */
+    close(0);
+    close(1);
+    close(2);
+    if (launch->announce) send_report(&report);
+    watch(launch, command);
+    _exit(0);
+}

@@ -75,21 +75,35 @@ class RunFolder:
         """What `run.json` says."""
         return self.load(self.path / "run.json", RunRecord)
 
+    def text(self, path: Path) -> str:
+        """Read a text file back; StoreError where it is missing."""
+        return self._bytes(path).decode("utf-8", "replace")
+
     def save(self, path: Path, value: BaseModel) -> None:
         """Store a record as JSON."""
         write_whole(path, value.model_dump_json(indent=1).encode() + b"\n")
 
+    def save_record(self, record: RunRecord) -> None:
+        """Store what is known of the run by now."""
+        self.save(self.path / "run.json", record)
+
     def load(self, path: Path, model: type[T]) -> T:
         """Read a record back; StoreError where it is missing or not what it should be."""
         try:
-            return model.model_validate_json(path.read_bytes())
+            return model.model_validate_json(self._bytes(path))
+        except ValidationError as error:
+            raise StoreError(f"{path} cannot be read: {error}", "Run the task again.") from error
+
+    def _bytes(self, path: Path) -> bytes:
+        try:
+            return path.read_bytes()
         except FileNotFoundError as error:
             raise StoreError(
                 f"Run {self.id} has no {path.name}: it ended before that was written.",
-                "Run the task again.",
+                "`sandbox show` says how it ended.",
             ) from error
-        except (OSError, ValidationError) as error:
-            raise StoreError(f"{path} cannot be read: {error}", "Run the task again.") from error
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 class Store:
@@ -104,7 +118,7 @@ class Store:
 
     def create(self, record: RunRecord) -> RunFolder:
         """Make a run's folder and put it into the index."""
-        folder = RunFolder(self.root / record.id)
+        folder = self.folder(record.id)
         try:
             folder.path.mkdir(parents=True)
         except OSError as error:
@@ -112,14 +126,14 @@ class Store:
                 f"{folder.path} cannot be made: {error.strerror}.",
                 "Make room or choose another place with --runs.",
             ) from error
-        self.update(folder, record)
+        folder.save_record(record)
         with self._index() as index:
             self._add(index, record)
         return folder
 
-    def update(self, folder: RunFolder, record: RunRecord) -> None:
-        """Store what is known of a run by now."""
-        folder.save(folder.path / "run.json", record)
+    def folder(self, run: str) -> RunFolder:
+        """The folder of a run, whether it is there or not."""
+        return RunFolder(self.root / run)
 
     def folders(self) -> Iterator[RunFolder]:
         """All runs, newest first."""

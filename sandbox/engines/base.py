@@ -52,6 +52,8 @@ class SessionSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     hostname: str = "sandbox"
+    keep: bool = False
+    """Whether the container stays, stopped, when the session is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,10 @@ class Session(Protocol):
         """The container's file system on this host, None where it cannot be read."""
 
     def close(self) -> None:
-        """End the session and remove its container; never raises for one that is gone."""
+        """End the session and remove its container, unless it is to be kept.
+
+        Never raises for one that is gone.
+        """
 
     def __enter__(self) -> Self:
         """Itself."""

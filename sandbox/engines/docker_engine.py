@@ -126,7 +126,9 @@ class DockerEngine(DockerImages):
                 ready_timeout=READY_SECONDS,
                 container=name,
                 overlay=functools.partial(self._overlay, name),
-                remove=functools.partial(self.remove_container, name),
+                remove=functools.partial(
+                    self._owned.discard if spec.keep else self.remove_container, name
+                ),
             )
         except BaseException:
             if stream is not None:
@@ -170,22 +172,20 @@ class DockerEngine(DockerImages):
 
     def _fate(self, name: str, remarks: str) -> str:
         """Why a container's stream has ended, as far as the engine knows."""
+        said = f"; its supervisor said: {remarks}" if remarks else ""
         try:
             state = self._ended_state(name)
         except EngineError as error:
-            return f"The session is lost, and its engine is gone. {error.message}"
-        said = f" Its supervisor said: {remarks}" if remarks else ""
-        if state is None:
-            return f"The session is lost: its container was removed by someone else.{said}"
+            return f"the engine is gone ({error.message})"
+        if state is None or state.get("Status") == "removing" or state.get("Dead"):
+            return f"its container was removed by someone else{said}"
         if state.get("OOMKilled"):
-            return f"The session is lost: its container ran out of memory.{said}"
+            return f"its container ran out of memory{said}"
         if state.get("Running"):
-            return f"The session is lost: the stream to its container broke.{said}"
-        if state.get("Status") == "removing" or state.get("Dead"):
-            return f"The session is lost: its container was removed by someone else.{said}"
+            return f"the engine closed the stream of a container that still runs{said}"
         code = state.get("ExitCode")
         how = "was killed" if code == KILLED else f"ended with status {code}"
-        return f"The session is lost: its container {how}.{said}"
+        return f"its container {how}{said}"
 
     def _ended_state(self, name: str) -> dict[str, Any] | None:
         """The state once the engine has noticed the end, None for a removed container."""

@@ -64,7 +64,7 @@ def test_the_record_of_a_run_is_read_back_as_it_was_stored(tmp_path: Path) -> No
     store = Store(tmp_path)
     folder = store.create(record("aaaa1111-x"))
     ended = record("aaaa1111-x").model_copy(update={"verdict": Verdict.PASSED})
-    store.update(folder, ended)
+    folder.save_record(ended)
     assert Store(tmp_path).find("aaaa").record() == ended
 
 

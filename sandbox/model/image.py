@@ -1,0 +1,36 @@
+"""The base image's file: `images/debian/base.yaml`."""
+
+from pydantic import Field
+
+from sandbox.model.base import Record
+
+
+class Bootstrap(Record):
+    """How the base is made of the distribution's packages."""
+
+    suite: str = Field(pattern=r"^[a-z]+$")
+    variant: str = Field(pattern=r"^[a-z]+$")
+    """What mmdebstrap calls the choice of packages."""
+    exclude: tuple[str, ...] = ()
+    """Globs of paths that no package may install."""
+    modified_before: int = Field(gt=0)
+    """Seconds since 1970; later times of files are set to it."""
+
+
+class Contract(Record):
+    """What the base holds, whichever way it was made."""
+
+    codename: str
+    commands: tuple[str, ...]
+    empty: tuple[str, ...]
+    """Folders without a file below them."""
+    free_ids: tuple[int, ...]
+    """Numbers that no user and no group has."""
+
+
+class BaseImage(Record):
+    """A base that is pulled, or bootstrapped where no registry answers."""
+
+    pull: str
+    bootstrap: Bootstrap
+    holds: Contract

@@ -21,10 +21,10 @@ class DockerSession(Supervisor):
         overlay: Callable[[], Overlay | None],
         remove: Callable[[], None],
     ) -> None:
-        super().__init__(stream, ready_timeout)
         self._container = container
         self._overlay = overlay
         self._remove = remove
+        super().__init__(stream, ready_timeout)  # closes itself where no greeting comes
 
     @property
     def container(self) -> str:

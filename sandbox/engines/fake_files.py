@@ -7,7 +7,7 @@ import os
 import tarfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import count
 from pathlib import Path
 
@@ -78,15 +78,13 @@ class Files:
             for member in tar:
                 path = b"/" + os.fsencode(member.name).removeprefix(b"./").strip(b"/")
                 owner = User(member.uid, member.gid)
-                if member.isdir():
-                    self.make_directory(path, member.mode, owner)
-                    continue
-                self.make_directory(os.path.dirname(path), 0o755)
+                self.make_directory(path if member.isdir() else _above(path), 0o755)
                 if member.issym():
                     self.link(path, os.fsencode(member.linkname), owner)
                 elif file := tar.extractfile(member):
-                    self.write(path, file.read(), mode=member.mode, user=ROOT)
-                    self.find(path).owner = owner
+                    self.write(path, file.read(), user=ROOT)
+                node = self.find(path, last=False)
+                node.owner, node.mode = owner, member.mode
 
     def find(
         self,
@@ -161,7 +159,7 @@ class Files:
     ) -> None:
         """Write a whole regular file."""
         if parents:
-            self.make_directory(os.path.dirname(path), 0o755, user, beneath=beneath)
+            self.make_directory(_above(path), 0o755, user, beneath=beneath)
         try:
             node = self.find(path, beneath=beneath, user=user)
         except FileNotFoundError:
@@ -241,14 +239,20 @@ class Files:
         return folder, name
 
 
+def _above(path: bytes) -> bytes:
+    """The folder that a path is in; empty for a bare name."""
+    return path.rpartition(b"/")[0]
+
+
 def packed(entry: FileEntry) -> bytes:
     """A manifest's record."""
-    fields = [getattr(entry, name) for name in FileEntry.__slots__ if name != "path"]
-    return json.dumps([os.fsdecode(f) if isinstance(f, bytes) else f for f in fields]).encode()
+    fields = asdict(entry)
+    del fields["path"]
+    return json.dumps(fields | {"target": os.fsdecode(entry.target)}).encode()
 
 
 def unpacked(path: bytes, record: bytes) -> FileEntry:
     """What a manifest's record says."""
-    kind, *numbers, target, digest = json.loads(record)
-    entry = FileEntry(path, FileKind(kind), *numbers)
-    return replace(entry, target=os.fsencode(target), digest=digest)
+    fields = json.loads(record)
+    fields |= {"kind": FileKind(fields["kind"]), "target": os.fsencode(fields["target"])}
+    return FileEntry(path=path, **fields)

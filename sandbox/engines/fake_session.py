@@ -1,5 +1,6 @@
 """A session of the fake engine: files in memory, commands answered by a script."""
 
+import errno
 import os
 import platform
 import threading
@@ -10,7 +11,7 @@ from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import Self
 
-from sandbox.engines.fake_files import Files, packed, unpacked
+from sandbox.engines.fake_files import Files, packed, refused, unpacked
 from sandbox.errors import SessionLostError
 from sandbox.model.session import (
     AGENT,
@@ -45,12 +46,13 @@ Script = Mapping[tuple[str, ...], Answer | Callable[[Command, Files], Answer]]
 class FakeProcess:
     """A command of a script that is running or has ended."""
 
-    def __init__(self, command: Command, answer: Answer | None) -> None:
+    def __init__(self, command: Command, answer: Answer) -> None:
         self._command = command
         self._answer = answer
         self._start = time.monotonic()
         self._killed = threading.Event()
         self._lost = threading.Event()
+        self._end: Completed | None = None
 
     def poll(self) -> Completed | None:
         """How it ended, or None while it runs."""
@@ -61,7 +63,9 @@ class FakeProcess:
 
     def wait(self, timeout: float | None = None) -> Completed:
         """Block until it ends; TimeoutError after `timeout` seconds, and it goes on."""
-        own = self._answer.seconds if self._answer else 0.0
+        if self._end is not None:
+            return self._end
+        own = self._answer.seconds
         ends = [seconds for seconds in (own, self._command.timeout) if seconds is not None]
         left = max(0.0, self._start + min(ends) - time.monotonic()) if ends else None
         waits = [seconds for seconds in (left, timeout) if seconds is not None]
@@ -70,7 +74,8 @@ class FakeProcess:
             raise SessionLostError("The session is closed.", "Start another one.")
         if not stopped and timeout is not None and (left is None or timeout < left):
             raise TimeoutError(f"{self._command.argv[0]!r} still runs")
-        return self._completed(killed=stopped, timed_out=not stopped and min(ends) != own)
+        self._end = self._completed(killed=stopped, timed_out=not stopped and min(ends) != own)
+        return self._end
 
     def kill(self) -> None:
         """Kill it; returns at once."""
@@ -83,10 +88,10 @@ class FakeProcess:
         self._killed.set()
 
     def _completed(self, *, killed: bool, timed_out: bool) -> Completed:
-        answer = self._answer or Answer()
+        answer = self._answer
         ended = killed or timed_out
         return Completed(
-            exit_code=None if ended or self._answer is None else answer.exit_code,
+            exit_code=None if ended else answer.exit_code,
             signal=SIGKILL if ended else None,
             stdout=answer.stdout[: self._command.stdout_limit],
             stderr=answer.stderr[: self._command.stderr_limit],
@@ -106,7 +111,9 @@ class FakeProcess:
 class FakeSession:
     """A container that exists in this process only."""
 
-    def __init__(self, container: str, files: Files, script: Script, end: Callable[[], None]):
+    def __init__(
+        self, container: str, files: Files, script: Script, end: Callable[[], None]
+    ) -> None:
         self.container = container
         self.greeting = Greeting(0, platform.machine(), platform.release(), frozenset())
         self._files = files
@@ -241,13 +248,13 @@ class FakeSession:
         return self._files
 
 
-def _answer(script: Script, command: Command, files: Files) -> Answer | None:
-    """The answer of the first pattern that matches; None: there is no such program."""
+def _answer(script: Script, command: Command, files: Files) -> Answer:
+    """The answer of the first pattern that matches; FileNotFoundError where none does."""
     words = tuple(os.fsdecode(word) for word in command.argv)
     for pattern, answer in script.items():
         if _matches(pattern, words):
             return answer if isinstance(answer, Answer) else answer(command, files)
-    return None
+    raise refused(errno.ENOENT, os.fsencode(command.argv[0]))
 
 
 def _matches(pattern: tuple[str, ...], words: tuple[str, ...]) -> bool:

@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from sandbox.engines.creation import SOCKET_NAME
-from sandbox.errors import SessionLostError
 
 PIECE = 1 << 18
 FRAME = struct.Struct(">BxxxI")
@@ -54,20 +53,20 @@ class SocketStream:
         self._closed = threading.Event()
 
     def send(self, data: bytes) -> None:
-        """Send all of `data`; raises `SessionLostError`."""
+        """Send all of `data`; ConnectionError once the container is gone."""
         try:
             self._connection.sendall(data)
         except OSError as error:
-            raise self._lost() from error
+            raise self._gone() from error
 
     def receive(self) -> bytes:
-        """The next bytes, at least one; raises `SessionLostError` at the end."""
+        """The next bytes, at least one; ConnectionError at the end, with its reason."""
         try:
             data = self._next()
         except OSError as error:
-            raise self._lost() from error
+            raise self._gone() from error
         if not data:
-            raise self._lost()
+            raise self._gone()
         return data
 
     def close(self) -> None:
@@ -86,12 +85,10 @@ class SocketStream:
     def _next(self) -> bytes:
         return self._connection.recv(PIECE)
 
-    def _lost(self) -> SessionLostError:
+    def _gone(self) -> ConnectionError:
         if self._closed.is_set():
-            return SessionLostError("The session is closed.", "Start another one.")
-        return SessionLostError(
-            self._explain(self.remarks()), "Nothing on the host is lost; start another session."
-        )
+            return ConnectionError("the session was closed")
+        return ConnectionError(self._explain(self.remarks()))
 
 
 class AttachStream(SocketStream):

@@ -1,0 +1,240 @@
+"""What every engine must do. A subclass gives `engine`, which holds the image `IMAGE`."""
+
+import errno
+import secrets
+from collections.abc import Iterator
+from signal import SIGKILL
+
+import pytest
+
+from sandbox.engines.base import MANAGED, Engine, Session, SessionSpec
+from sandbox.engines.fake import Answer, Files, Script
+from sandbox.errors import EngineError, SessionLostError
+from sandbox.model.session import ROOT, Command, Completed, FileKind
+from tests.sandbox.engines.root_file_system import CONTENT
+
+SPEAK = "echo out; echo err >&2; exit 3"
+FLOOD = "head -c 3000000 /dev/zero; head -c 2000000 /dev/zero >&2"
+SIGNAL = "kill -9 $$"
+ODD_NAMES = [b"a b", b"new\nline", b"\xff\xfe", "ü".encode(), b"-rf"]
+
+
+def shell(line: str) -> tuple[str, ...]:
+    return ("/bin/sh", "-c", line)
+
+
+def _link(command: Command, files: Files) -> Answer:
+    _, _, target, path = (word.encode() for word in command.argv if isinstance(word, str))
+    files.link(path, target)
+    return Answer()
+
+
+SCRIPT: Script = {
+    shell(SPEAK): Answer(3, b"out\n", b"err\n"),
+    shell(FLOOD): Answer(0, bytes(3_000_000), bytes(2_000_000)),
+    ("/bin/sleep", "*"): Answer(seconds=None),
+    ("/bin/cat",): lambda command, _: Answer(stdout=command.stdin),
+    ("/bin/ln", "-s", "*", "*"): _link,
+    ("/bin/true",): Answer(),
+}
+"""What the programs above do, for an engine that cannot run them."""
+
+
+class Conformance:
+    image: str
+
+    @pytest.fixture
+    def engine(self) -> Engine:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def session(self, engine: Engine) -> Iterator[Session]:
+        with engine.start(SessionSpec(self.image)) as session:
+            yield session
+
+    def run(self, session: Session, *argv: str | bytes) -> Completed:
+        done = session.run(Command(argv, user=ROOT))
+        assert done.exit_code == 0, done
+        return done
+
+    def test_a_command_gives_its_exit_code_and_both_streams(self, session: Session) -> None:
+        done = session.run(Command(shell(SPEAK)))
+        assert (done.exit_code, done.signal) == (3, None)
+        assert (done.stdout, done.stderr) == (b"out\n", b"err\n")
+        assert not any((done.timed_out, done.killed, done.out_of_memory))
+        assert done.duration >= 0
+
+    def test_standard_input_arrives_whole_and_ends(self, session: Session) -> None:
+        data = bytes(range(256)) * 2000
+        assert session.run(Command(("/bin/cat",), stdin=data)).stdout == data
+
+    def test_what_exceeds_a_cap_is_counted_but_not_kept(self, session: Session) -> None:
+        done = session.run(Command(shell(FLOOD), stdout_limit=1000, stderr_limit=0))
+        assert (len(done.stdout), done.stdout_bytes) == (1000, 3_000_000)
+        assert (done.stderr, done.stderr_bytes) == (b"", 2_000_000)
+
+    def test_a_command_that_takes_too_long_is_killed(self, session: Session) -> None:
+        done = session.run(Command(("/bin/sleep", "600"), timeout=0.2))
+        assert done.timed_out
+        assert not done.killed
+        assert (done.exit_code, done.signal) == (None, SIGKILL)
+        assert done.duration >= 0.2
+
+    def test_a_program_that_is_missing_is_an_error(self, session: Session) -> None:
+        for call in (session.run, session.start):
+            with pytest.raises(FileNotFoundError) as caught:
+                call(Command(("/bin/missing",)))
+            assert caught.value.filename == "/bin/missing"
+
+    def test_a_process_is_polled_waited_for_and_killed(self, session: Session) -> None:
+        process = session.start(Command(("/bin/sleep", "600")))
+        assert process.poll() is None
+        with pytest.raises(TimeoutError):
+            process.wait(0.05)
+        assert session.run(Command(("/bin/true",))).exit_code == 0
+        process.kill()
+        done = process.wait(30)
+        assert done.killed
+        assert (done.exit_code, done.signal, done.timed_out) == (None, SIGKILL, False)
+        assert process.poll() == done
+
+    def test_all_are_killed_at_once(self, session: Session) -> None:
+        processes = [session.start(Command(("/bin/sleep", "600"))) for _ in range(3)]
+        assert session.usage().processes >= 3
+        assert session.kill_all() >= 3
+        assert all(process.wait(30).killed for process in processes)
+        assert session.kill_all() == 0
+
+    @pytest.mark.parametrize("name", ODD_NAMES)
+    def test_a_file_is_written_read_listed_and_removed(self, session: Session, name: bytes) -> None:
+        data = bytes(range(256)) * 5000
+        session.write(name, data, beneath="/work", mode=0o640)
+        assert session.read(b"/work/" + name) == data
+        assert session.read(name, beneath="/work", offset=255, limit=3) == b"\xff\x00\x01"
+        entry = session.stat(name, beneath="/work")
+        assert (entry.kind, entry.mode, entry.size) == (FileKind.FILE, 0o640, len(data))
+        assert [each.path for each in session.list("/work")] == sorted([b"file", b"folder", name])
+        session.remove(name, beneath="/work")
+        with pytest.raises(FileNotFoundError):
+            session.read(name, beneath="/work")
+
+    def test_writing_over_a_file_keeps_its_mode(self, session: Session) -> None:
+        session.write("/work/file", b"first", mode=0o600)
+        session.write("/work/file", b"second")
+        assert session.read("/work/file") == b"second"
+        assert session.stat("/work/file").mode == 0o600
+
+    def test_folders_are_made_only_when_asked_for(self, session: Session) -> None:
+        with pytest.raises(FileNotFoundError):
+            session.write("new/deep/file", b"x", beneath="/work")
+        session.write("new/deep/file", b"x", beneath="/work", parents=True)
+        assert session.read("/work/new/deep/file") == b"x"
+        assert session.stat("/work/new").kind is FileKind.DIRECTORY
+
+    def test_the_agent_may_not_change_what_is_roots(self, session: Session) -> None:
+        for path in ("/etc/settings", "/etc/new"):
+            with pytest.raises(PermissionError):
+                session.write(path, b"x")
+        with pytest.raises(PermissionError):
+            session.remove("/etc/settings")
+        assert session.read("/etc/settings") == CONTENT
+
+    def test_a_directory_is_not_read_as_a_file(self, session: Session) -> None:
+        with pytest.raises(IsADirectoryError):
+            session.read("/work/folder")
+        with pytest.raises(NotADirectoryError):
+            session.list("/work/file")
+
+    def test_nothing_leads_out_of_beneath(self, session: Session) -> None:
+        self.run(session, "/bin/ln", "-s", "/etc/settings", "/work/absolute")
+        self.run(session, "/bin/ln", "-s", "../etc/settings", "/work/relative")
+        for path in ("../etc/settings", "folder/../../etc/settings", "absolute", "relative"):
+            with pytest.raises(OSError) as caught:
+                session.read(path, beneath="/work")
+            assert caught.value.errno == errno.EXDEV, path
+            with pytest.raises(OSError):
+                session.write(path, b"x", beneath="/work")
+        assert session.read("/etc/settings") == CONTENT
+        assert session.read("folder/../file", beneath="/work") == CONTENT
+
+    def test_links_are_followed_within_or_refused(self, session: Session) -> None:
+        self.run(session, "/bin/ln", "-s", "folder", "/work/link")
+        assert session.read("link/inner", beneath="/work") == CONTENT
+        with pytest.raises(OSError) as caught:
+            session.read("link/inner", beneath="/work", follow=False)
+        assert caught.value.errno == errno.ELOOP
+        entry = session.stat("/work/link")
+        assert (entry.kind, entry.target) == (FileKind.SYMLINK, b"folder")
+        assert session.stat("/work/link", follow=True).kind is FileKind.DIRECTORY
+
+    def test_a_manifest_shows_what_has_changed(self, session: Session) -> None:
+        before = session.manifest(["/work"], digest=True)
+        assert session.manifest(["/work"], digest=True) == before
+        session.write("/work/file", CONTENT.swapcase())
+        session.write("/work/new", b"x")
+        session.remove("/work/folder/inner")
+        after = session.manifest(["/work"], digest=True)
+        changed = {path for path in before.keys() & after.keys() if before[path] != after[path]}
+        assert b"/work/file" in changed
+        assert after.keys() - before.keys() == {b"/work/new"}
+        assert before.keys() - after.keys() == {b"/work/folder/inner"}
+        entry = session.entry(b"/work/file", after[b"/work/file"])
+        assert (entry.path, entry.kind, entry.size) == (b"/work/file", FileKind.FILE, len(CONTENT))
+        assert len(entry.digest) == 64
+
+    def test_a_manifest_leaves_out_what_is_excluded(self, session: Session) -> None:
+        paths = session.manifest(["/work", "/etc"], excluding=["/work/folder"]).keys()
+        assert {b"/work/file", b"/etc/settings"} <= paths
+        assert not any(path.startswith(b"/work/folder") for path in paths)
+
+    def test_a_closed_session_says_so_and_leaves_nothing(self, engine: Engine) -> None:
+        mark = secrets.token_hex(8)
+        session = engine.start(SessionSpec(self.image, labels={"sandbox.run": mark}))
+        process = session.start(Command(("/bin/sleep", "600")))
+        found = engine.containers(f"sandbox.run={mark}")
+        assert [(each.running, each.labels[MANAGED]) for each in found] == [(True, "1")]
+        session.close()
+        session.close()
+        assert engine.containers(f"sandbox.run={mark}") == []
+        self.assert_lost(session)
+        with pytest.raises(SessionLostError):
+            process.wait(30)
+
+    def test_a_container_removed_by_someone_else_is_noticed(self, engine: Engine) -> None:
+        with engine.start(SessionSpec(self.image)) as session:
+            process = session.start(Command(("/bin/sleep", "600")))
+            engine.remove_container(session.container)
+            with pytest.raises(SessionLostError):
+                process.wait(30)
+            self.assert_lost(session)
+        engine.remove_container(session.container)
+
+    def test_an_image_that_is_missing_is_an_error(self, engine: Engine) -> None:
+        with pytest.raises(EngineError, match="sandbox-test-missing"):
+            engine.start(SessionSpec("sandbox-test-missing:1"))
+        assert engine.image("sandbox-test-missing:1") is None
+        engine.remove_image("sandbox-test-missing:1")
+
+    def test_an_image_is_found_by_tag_id_and_label(self, engine: Engine) -> None:
+        image = engine.image(self.image)
+        assert image is not None
+        assert image.labels[MANAGED] == "1"
+        assert engine.image(image.id) == image
+        assert image.id in [each.id for each in engine.images("sandbox.test=engines")]
+        assert engine.images("sandbox.test=other") == []
+
+    def assert_lost(self, session: Session) -> None:
+        for call in (
+            lambda: session.run(Command(("/bin/true",))),
+            lambda: session.start(Command(("/bin/true",))),
+            lambda: session.read("/work/file"),
+            lambda: session.write("/work/file", b"x"),
+            lambda: session.remove("/work/file"),
+            lambda: session.stat("/work/file"),
+            lambda: session.list("/work"),
+            lambda: session.manifest(["/work"]),
+            lambda: session.kill_all(),
+            lambda: session.usage(),
+        ):
+            with pytest.raises(SessionLostError):
+                call()

@@ -35,7 +35,8 @@ class FileState(Record):
     size: int
     """Bytes; 0 for what is not a regular file."""
     digest: str | None = None
-    """SHA-256 of a regular file's content."""
+    """SHA-256 of a regular file's content; left out of a file as it was where more than the content
+    tells the difference, and of the very largest."""
     target: str | None = None
     """Where a symbolic link points."""
 

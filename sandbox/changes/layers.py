@@ -1,0 +1,144 @@
+"""An overlay's directories on this host, read without following a link.
+
+A layer is reached through a descriptor of its top and relative paths. Names are an agent's, so
+they may be deeper than one path that the kernel takes; such a path is opened piece by piece.
+
+Format: https://docs.kernel.org/filesystems/overlayfs.html (whiteouts, opaque, redirects).
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sandbox.changes.difference import Status
+from sandbox.errors import EvidenceError
+from sandbox.model.session import FileKind
+
+PIECE = 4000
+"""Bytes of the longest path that is given to the kernel at once, below its own 4096."""
+
+FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
+FOREIGN = frozenset(("trusted.overlay.redirect", "user.overlay.redirect"))
+"""Attributes that make a folder mean another one; Docker mounts without them."""
+
+_KINDS = {
+    stat.S_IFREG: FileKind.FILE,
+    stat.S_IFDIR: FileKind.DIRECTORY,
+    stat.S_IFLNK: FileKind.SYMLINK,
+    stat.S_IFSOCK: FileKind.SOCKET,
+    stat.S_IFIFO: FileKind.FIFO,
+    stat.S_IFCHR: FileKind.CHARACTER_DEVICE,
+    stat.S_IFBLK: FileKind.BLOCK_DEVICE,
+}
+
+
+class Layer:
+    """One directory of an overlay. Paths are relative and without a slash at either end."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        os.close(self._top)
+
+    def stat(self, path: bytes) -> os.stat_result | None:
+        """Look at one entry; None where there is none."""
+        try:
+            if len(path) <= PIECE:
+                return os.stat(path, dir_fd=self._top, follow_symlinks=False)
+            with self._near(path) as (folder, name):
+                return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def names(self, path: bytes) -> list[bytes]:
+        """Give the names that a directory holds; the empty path is the layer's top."""
+        with self._opened(path, os.O_DIRECTORY) as folder, os.scandir(folder) as entries:
+            return [os.fsencode(entry.name) for entry in entries]
+
+    def opaque(self, path: bytes) -> bool:
+        """Whether a directory hides what lies below it in lower layers."""
+        with self._opened(path, os.O_DIRECTORY) as folder:
+            attributes = os.listxattr(folder)
+            _refuse_foreign(path, attributes)
+            return any(name in attributes and os.getxattr(folder, name) == b"y" for name in OPAQUE)
+
+    def target(self, path: bytes) -> bytes:
+        """Read where a symbolic link points."""
+        with self._near(path) as (folder, name):
+            return os.readlink(name, dir_fd=folder)
+
+    def open(self, path: bytes) -> int:
+        """Open a regular file for reading; the caller closes the descriptor."""
+        if len(path) <= PIECE:
+            return os.open(path, FILE_FLAGS, dir_fd=self._top)
+        with self._near(path) as (folder, name):
+            return os.open(name, FILE_FLAGS, dir_fd=folder)
+
+    @contextmanager
+    def _opened(self, path: bytes, flags: int) -> Iterator[int]:
+        with self._near(path or b".") as (folder, name):
+            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
+            try:
+                yield file
+            finally:
+                os.close(file)
+
+    @contextmanager
+    def _near(self, path: bytes) -> Iterator[tuple[int, bytes]]:
+        """Give a directory and a path below it that is short enough."""
+        folder = self._top
+        try:
+            while len(path) > PIECE:
+                cut = path.rindex(b"/", 0, PIECE)
+                deeper = os.open(
+                    path[:cut], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder
+                )
+                if folder != self._top:
+                    os.close(folder)
+                folder, path = deeper, path[cut + 1 :]
+            yield folder, path
+        finally:
+            if folder != self._top:
+                os.close(folder)
+
+
+def whiteout(status: os.stat_result) -> bool:
+    """Whether an entry only says that what lies below it is gone."""
+    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+
+
+def status_of(path: bytes, layer: Layer, found: os.stat_result) -> Status:
+    """Describe what a layer holds at a path as the container sees it."""
+    kind = _KINDS[stat.S_IFMT(found.st_mode)]
+    return Status(
+        kind,
+        stat.S_IMODE(found.st_mode),
+        found.st_uid,
+        found.st_gid,
+        found.st_size if kind is FileKind.FILE else 0,
+        layer.target(path) if kind is FileKind.SYMLINK else None,
+    )
+
+
+def _refuse_foreign(path: bytes, attributes: list[str]) -> None:
+    if FOREIGN.intersection(attributes):
+        raise EvidenceError(
+            f"The overlay holds a redirect at {path!r}, which this engine"
+            " should not make; what changed there cannot be read from the directory.",
+            "Run again with the kernel's overlay parameter redirect_dir off.",
+        )

@@ -69,10 +69,7 @@ def _host(
         "MemorySwap": spec.limits.memory_bytes,
         "PidsLimit": spec.limits.processes,
         "NanoCpus": int(min(spec.limits.cpus, cpus) * 1_000_000_000),
-        "Ulimits": [
-            {"Name": "core", "Soft": 0, "Hard": 0},
-            {"Name": "nofile", "Soft": 65536, "Hard": 65536},
-        ],
+        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
         "Mounts": mounts,
     }
 

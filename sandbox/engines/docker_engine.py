@@ -5,7 +5,6 @@ import contextlib
 import functools
 import os
 import secrets
-import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -26,6 +25,7 @@ from sandbox.engines.docker import (
 from sandbox.engines.docker_images import DockerImages
 from sandbox.engines.docker_session import DockerSession
 from sandbox.engines.endpoints import Endpoint
+from sandbox.engines.hijack import attach
 from sandbox.engines.streams import AttachStream, Listener, SocketStream, Unreachable
 from sandbox.errors import EngineError, UsageError
 from sandbox.supervisor import build as supervisor
@@ -114,7 +114,8 @@ class DockerEngine(DockerImages):
             uninterrupted(functools.partial(self._create, name, spec, listener))
             explain = functools.partial(self._fate, name)
             if listener is None:
-                stream = AttachStream(self._attach(name), explain)
+                connection = attach(self._endpoint, self._client.api_version, name)
+                stream = AttachStream(connection, explain)
             with translated("Starting the container"):
                 self._client.start(name)
             if listener is not None:
@@ -156,19 +157,6 @@ class DockerEngine(DockerImages):
         if not self._mounts:
             with translated("Copying the supervisor into the container"):
                 self._client.put_archive(name, "/", creation.upload(program))
-
-    def _attach(self, name: str) -> socket.socket:
-        with translated("Attaching to the container"):
-            raw = self._client.attach_socket(
-                name, {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-            )
-        if not isinstance(raw, socket.SocketIO):
-            connection: socket.socket = raw  # TLS: the socket itself
-        else:
-            connection = socket.socket(fileno=os.dup(raw.fileno()))
-            raw.close()
-        connection.settimeout(None)
-        return connection
 
     def _fate(self, name: str, remarks: str) -> str:
         """Why a container's stream has ended, as far as the engine knows."""

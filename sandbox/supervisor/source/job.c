@@ -15,6 +15,7 @@
 #define READS_PER_TURN 16
 
 static struct job *jobs[JOBS];
+static struct job *spare; /* the one that was freed last */
 static int job_count;
 static unsigned char scratch[CHUNK];
 
@@ -35,7 +36,15 @@ static void job_free(struct job *job) {
     close_descriptor(&job->status);
     close_descriptor(&job->stdin_fd);
     free(job->input);
-    free(job);
+    if (spare) free(job);
+    else spare = job;
+}
+
+static struct job *job_make(void) {
+    struct job *job = spare ? spare : malloc(sizeof *job);
+    spare = NULL;
+    if (job) memset(job, 0, sizeof *job);
+    return job;
 }
 
 /* Writes what the pipe takes; the host may send as much again. */
@@ -70,7 +79,7 @@ void job_run(uint32_t id, struct cursor *payload) {
     int problem = 0;
     if (job_find(id)) return reply_fault("request id is in use");
     if (job_count == JOBS) problem = EAGAIN;
-    else if (!(job = calloc(1, sizeof *job))) problem = ENOMEM;
+    else if (!(job = job_make())) problem = ENOMEM;
     if (problem) return reply_error(id, problem, "command");
     job->id = id;
     job->out.fd = job->error.fd = job->status = job->stdin_fd = -1;
@@ -122,6 +131,11 @@ static void stream_step(struct job *job, struct stream *stream, uint64_t budget)
         budget -= (uint64_t)got;
         if ((uint64_t)got < want) return; /* the pipe is empty */
     }
+}
+
+static void stream_turn(struct job *job, struct stream *stream) {
+    if (stream->events & POLLIN) stream_step(job, stream, UINT64_MAX);
+    else if (stream->events) close_descriptor(&stream->fd); /* empty, and nobody writes */
 }
 
 static void job_report(struct job *job) {
@@ -193,8 +207,8 @@ static void job_step(struct job *job, uint64_t now) {
     }
     if (job->stdin_fd >= 0 && job->input_length && queue_has_room()) feed(job);
     if (!job->end.event || job->reported) {
-        if (job->out.events) stream_step(job, &job->out, UINT64_MAX);
-        if (job->error.events) stream_step(job, &job->error, UINT64_MAX);
+        stream_turn(job, &job->out);
+        stream_turn(job, &job->error);
     }
     if (job->status >= 0 && job->status_events && queue_has_room()) read_status(job);
     if (!job->end.event || job->reported) return;

@@ -6,9 +6,14 @@
 
 #include "clock.h"
 #include "job.h"
+#include "oom.h"
 #include "usage.h"
 
+#define BLOCK_KEPT 65536
+
 static struct rlimit command_descriptors;
+static void *block;
+static size_t block_size;
 
 void jobs_prepare(const struct rlimit *descriptors) {
     command_descriptors = *descriptors;
@@ -20,7 +25,6 @@ struct request {
     uint64_t timeout_ms, stdout_limit, stderr_limit, input_total;
     const unsigned char *input;
     size_t input_length;
-    char *block; /* owns all strings */
 };
 
 static char **take_strings(struct cursor *cursor, uint32_t count, char ***slot, char **text,
@@ -40,14 +44,30 @@ static char **take_strings(struct cursor *cursor, uint32_t count, char ***slot, 
     return first;
 }
 
+static void block_release(void) {
+    free(block);
+    block = NULL;
+    block_size = 0;
+}
+
+/* Holds the strings of one request at a time; allocating anew for each would show. */
+static void *memory_for(size_t size) {
+    if (size <= block_size) return block;
+    block_release();
+    size_t rounded = size < BLOCK_KEPT ? BLOCK_KEPT : size;
+    block = malloc(rounded);
+    if (block) block_size = rounded;
+    return block;
+}
+
 /* 0, an errno, or -1 where the payload is malformed. */
 static int parse(struct cursor *payload, struct request *request) {
     int problem = 0;
     uint32_t flags = take_u32(payload);
     size_t strings = payload->left / 4 + 4; /* each takes at least its length field */
-    request->block = malloc(strings * sizeof(char *) + payload->left + 1);
-    if (!request->block) return ENOMEM;
-    char **slot = (char **)(void *)request->block, *text = (char *)(slot + strings);
+    char **slot = memory_for(strings * sizeof(char *) + payload->left + 1);
+    if (!slot) return ENOMEM;
+    char *text = (char *)(slot + strings);
     request->launch.kill_survivors = flags & RUN_KILL_SURVIVORS;
     request->launch.announce = flags & RUN_ANNOUNCE;
     request->launch.uid = take_u32(payload);
@@ -102,8 +122,12 @@ static int start(struct job *job, struct request *request) {
         launch->status_fd = status[1];
         launch->descriptors = command_descriptors;
         launch->supervisor = getpid();
+        oom_volunteer();
         job->shim = fork();
         if (job->shim == 0) shim(launch);
+        int failure = errno;
+        oom_withdraw();
+        errno = failure;
         ready = job->shim > 0;
     }
     if (!ready) problem = errno;
@@ -128,6 +152,6 @@ int job_start(struct job *job, struct cursor *payload) {
         if (request.timeout_ms) job->deadline_us = job->started_us + request.timeout_ms * 1000u;
         problem = start(job, &request);
     }
-    free(request.block);
+    if (block_size > BLOCK_KEPT) block_release();
     return problem;
 }

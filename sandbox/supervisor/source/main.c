@@ -18,6 +18,7 @@
 #include "file.h"
 #include "frame.h"
 #include "job.h"
+#include "oom.h"
 #include "transfer.h"
 #include "usage.h"
 
@@ -109,14 +110,6 @@ static void raise_descriptors(void) {
     if (raised.rlim_cur > limit.rlim_cur) setrlimit(RLIMIT_NOFILE, &raised);
 }
 
-static void protect_from_oom(void) {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    if (write(fd, "-1000", 5) < 0) { /* takes CAP_SYS_RESOURCE */
-    }
-    close(fd);
-}
-
 static bool prepare(int count, char **arguments, int *signals) {
     bool without_openat2 = count > 1 && strcmp(arguments[count - 1], "--without-openat2") == 0;
     if (without_openat2) count--;
@@ -128,7 +121,7 @@ static bool prepare(int count, char **arguments, int *signals) {
     else fprintf(stderr, "usage: supervisor --stdio | --unix PATH  [--without-openat2]\n");
     if (!open || !occupy_descriptors() || chdir("/")) return false;
     if ((*signals = listen_for_children()) < 0) return false;
-    protect_from_oom();
+    oom_prepare();
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (geteuid() == 0 && setgroups(0, NULL) && errno != EPERM) return false;
@@ -153,6 +146,7 @@ static void loop(int signals) {
         if (poll(polled, (nfds_t)length, timeout()) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
         jobs_step(polled);
+        if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */
         if (polled[2].revents) {
             while (read(signals, seen, sizeof seen) > 0) {
             }

@@ -86,19 +86,9 @@ static void search_and_execute(const struct launch *launch) {
     errno = denied ? EACCES : ENOENT;
 }
 
-/* The kernel should rather take a command than the supervisor when memory runs out. */
-static void volunteer_for_oom(void) {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    if (write(fd, "1000", 4) < 0) { /* not allowed: it stays as it is */
-    }
-    close(fd);
-}
-
 /* Between vfork and exec: nothing but system calls, our memory is the shim's. */
 __attribute__((noinline)) _Noreturn static void become(const struct launch *launch) {
     sigset_t none;
-    volunteer_for_oom();
     setsid();
     if (geteuid() == 0) {
         if (syscall(SYS_setgroups, 0, NULL) && errno != EPERM) fail(STAGE_USER);

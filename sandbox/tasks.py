@@ -82,6 +82,11 @@ def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
         for field, version in _versions(task)
         if version not in versions
     ]
+    problems += [
+        f"world.mirror[{index}]: is {repository.name} itself, whose code a task must not offer"
+        for index, artifact in enumerate(task.world.mirror)
+        if artifact.name == repository.name
+    ]
     problems += [problem for field in _files(task) if (problem := _missing(folder, *field))]
     if problems:
         raise DocumentError(

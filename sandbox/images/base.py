@@ -29,7 +29,9 @@ def read() -> BaseImage:
 
 def recipe() -> Recipe:
     """Return how the base is made."""
-    return Recipe(FOLDER, digest(None, [Path(__file__)], _file().read_text()), None, _make)
+    base = read()
+    command = _command(base.bootstrap, Path("base.tar"), [])
+    return Recipe(FOLDER, digest(None, base.model_dump_json(), *command), None, _make)
 
 
 def _file() -> Path:
@@ -59,7 +61,7 @@ def bootstrapped(recipe: Recipe, work: Work, base: BaseImage) -> ImageInfo:
     _check_architecture(work.engine, base)
     _need_mmdebstrap(base, work.on_line)
     archive = work.folder / "base.tar"
-    _run(_command(base.bootstrap, archive), base.bootstrap, work.on_line)
+    _run(_command(base.bootstrap, archive, _proxies()), base.bootstrap, work.on_line)
     return work.engine.import_image(archive, tag=recipe.tag, labels=recipe.labels)
 
 
@@ -107,12 +109,11 @@ def _need_mmdebstrap(base: BaseImage, on_line: OnLine) -> None:
         raise ImageError(
             f"{base.pull} cannot be pulled, and mmdebstrap, which would make it of packages, "
             f"is missing. {error.message}",
-            error.next_step
-            or "Install mmdebstrap, or let the engine reach a registry.",
+            error.next_step or "Install mmdebstrap, or let the engine reach a registry.",
         ) from error
 
 
-def _command(bootstrap: Bootstrap, archive: Path) -> list[str]:
+def _command(bootstrap: Bootstrap, archive: Path, proxies: list[str]) -> list[str]:
     hooks = [
         # Options for this run alone; what they name is of this machine.
         'rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"',
@@ -124,7 +125,7 @@ def _command(bootstrap: Bootstrap, archive: Path) -> list[str]:
         f"--variant={bootstrap.variant}",
         "--format=tar",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in bootstrap.exclude),
-        *(f"--aptopt={option}" for option in _proxies()),
+        *(f"--aptopt={option}" for option in proxies),
         *(f"--customize-hook={hook}" for hook in hooks),
         bootstrap.suite,
         str(archive),

@@ -16,6 +16,9 @@ OnLine = Callable[[str], None]
 IMAGE, INPUTS = "sandbox.image", "sandbox.inputs"
 """Labels: what the image is, and the digest of all that it was made of."""
 
+_VERSION = "1"
+"""To be raised where the same inputs are made into another image."""
+
 _FROM = re.compile(r"^FROM \S+$", re.MULTILINE)
 
 
@@ -52,10 +55,10 @@ class Recipe:
         return {IMAGE: self.name, INPUTS: self.digest}
 
 
-def digest(parent: Recipe | None, code: Iterable[Path], *inputs: str) -> str:
-    """SHA-256 over an image's inputs; `code` are the modules that make it."""
+def digest(parent: Recipe | None, *inputs: str) -> str:
+    """SHA-256 over all that an image is made of, and over how recipes are carried out."""
     whole = hashlib.sha256()
-    for part in (parent.digest if parent else "", *map(_content, sorted(code)), *inputs):
+    for part in (parent.digest if parent else "", _VERSION, *inputs):
         whole.update(f"{len(part)}:{part}".encode())
     return whole.hexdigest()
 
@@ -81,7 +84,3 @@ def copy(files: Iterable[Path], target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for file in files:
         shutil.copyfile(file, target / file.name)
-
-
-def _content(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

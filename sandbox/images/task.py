@@ -40,7 +40,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
 
     whole = digest(
         below,
-        [Path(__file__), *Path(repos.__file__).parent.glob("*.py")],
+        *(path.read_text() for path in sorted(Path(repos.__file__).parent.glob("*.py"))),
         source.read_text(),
         repository.model_dump_json(),
         task.world.model_dump_json(),

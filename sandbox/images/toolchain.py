@@ -39,7 +39,7 @@ def toolchain(name: str) -> Recipe:
             on_line=work.on_line,
         )
 
-    return Recipe(name, digest(below, [Path(__file__)], inputs), below, make)
+    return Recipe(name, digest(below, inputs), below, make)
 
 
 def environment(name: str, repository: Repository, sources: Sources) -> Recipe:
@@ -69,7 +69,7 @@ def environment(name: str, repository: Repository, sources: Sources) -> Recipe:
         *repository.paths,
         *(artifact.model_dump_json() for artifact in repository.requirements),
     )
-    whole = digest(below, [Path(__file__)], *inputs)
+    whole = digest(below, *inputs)
     return Recipe(f"{name}-{repository.name}", whole, below, make)
 
 

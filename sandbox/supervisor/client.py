@@ -8,7 +8,6 @@ import contextlib
 import threading
 from collections.abc import Sequence
 
-from sandbox.engines.base import Process
 from sandbox.errors import ProtocolError, SandboxError, SessionLostError
 from sandbox.model.session import (
     AGENT,
@@ -67,7 +66,7 @@ class Supervisor:
             process.kill()
             raise
 
-    def start(self, command: Command) -> Process:
+    def start(self, command: Command) -> RemoteProcess:
         """Start a command and return once its program runs."""
         process = self._launch(command, announce=True)
         process.wait_for_start()

@@ -21,6 +21,7 @@ from sandbox.model.session import FileKind
 PIECE = 4000
 """Bytes of the longest path that is given to the kernel at once, below its own 4096."""
 
+FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY
 FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
@@ -67,15 +68,26 @@ class Layer:
 
     def names(self, path: bytes) -> list[bytes]:
         """Give the names that a directory holds; the empty path is the layer's top."""
-        with self._opened(path, os.O_DIRECTORY) as folder, os.scandir(folder) as entries:
-            return [os.fsencode(entry.name) for entry in entries]
+        return self.folder(path)[0]
 
     def opaque(self, path: bytes) -> bool:
         """Whether a directory hides what lies below it in lower layers."""
-        with self._opened(path, os.O_DIRECTORY) as folder:
+        return self.folder(path)[1]
+
+    def folder(self, path: bytes) -> tuple[list[bytes], bool]:
+        """Give the names that a directory holds, and whether it is opaque."""
+        folder = self._open(path or b".", FOLDER_FLAGS)
+        try:
             attributes = os.listxattr(folder)
-            _refuse_foreign(path, attributes)
-            return any(name in attributes and os.getxattr(folder, name) == b"y" for name in OPAQUE)
+            if attributes and FOREIGN.intersection(attributes):
+                raise _foreign(path)
+            opaque = any(
+                name in attributes and os.getxattr(folder, name) == b"y" for name in OPAQUE
+            )
+            with os.scandir(folder) as entries:
+                return [os.fsencode(entry.name) for entry in entries], opaque
+        finally:
+            os.close(folder)
 
     def target(self, path: bytes) -> bytes:
         """Read where a symbolic link points."""
@@ -84,19 +96,13 @@ class Layer:
 
     def open(self, path: bytes) -> int:
         """Open a regular file for reading; the caller closes the descriptor."""
-        if len(path) <= PIECE:
-            return os.open(path, FILE_FLAGS, dir_fd=self._top)
-        with self._near(path) as (folder, name):
-            return os.open(name, FILE_FLAGS, dir_fd=folder)
+        return self._open(path, FILE_FLAGS)
 
-    @contextmanager
-    def _opened(self, path: bytes, flags: int) -> Iterator[int]:
-        with self._near(path or b".") as (folder, name):
-            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
-            try:
-                yield file
-            finally:
-                os.close(file)
+    def _open(self, path: bytes, flags: int) -> int:
+        if len(path) <= PIECE:
+            return os.open(path, flags, dir_fd=self._top)
+        with self._near(path) as (folder, name):
+            return os.open(name, flags, dir_fd=folder)
 
     @contextmanager
     def _near(self, path: bytes) -> Iterator[tuple[int, bytes]]:
@@ -135,10 +141,9 @@ def status_of(path: bytes, layer: Layer, found: os.stat_result) -> Status:
     )
 
 
-def _refuse_foreign(path: bytes, attributes: list[str]) -> None:
-    if FOREIGN.intersection(attributes):
-        raise EvidenceError(
-            f"The overlay holds a redirect at {path!r}, which this engine"
-            " should not make; what changed there cannot be read from the directory.",
-            "Run again with the kernel's overlay parameter redirect_dir off.",
-        )
+def _foreign(path: bytes) -> EvidenceError:
+    return EvidenceError(
+        f"The overlay holds a redirect at {path!r}, which this engine should not make; what changed"
+        " there cannot be read from the directory.",
+        "Run again with the kernel's overlay parameter redirect_dir off.",
+    )

@@ -28,7 +28,8 @@ class Baseline:
     def differences(self, session: Session, digests_before: Digests) -> dict[bytes, Difference]:
         """Give each path that differs now; `digests_before` hashes files as they were."""
         old, new = self._records, self._manifest(session)
-        touched = {path for path, _ in old.items() ^ new.items()}
+        touched = {path for path, record in new.items() if old.get(path) != record}
+        touched |= old.keys() - new.keys()
         before = self._statuses(session, old, touched)
         after = self._statuses(session, new, touched)
         return compare(before, after, digests_before, lambda files: digests(session, files))

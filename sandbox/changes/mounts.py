@@ -15,6 +15,9 @@ KERNEL_TYPES = frozenset((b"proc", b"sysfs", b"devpts", b"cgroup", b"cgroup2", b
 
 _RESERVED = RESERVED.encode()
 
+OWN_FOLDERS = (b"/proc/", b"/sys/", _RESERVED + b"/")
+"""Below these, what is mounted is the engine's, and ours."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
@@ -42,7 +45,7 @@ def mounts(session: Session) -> Mounts:
         _, escaped, kind, options, *_ = line.split(b" ")
         target = re.sub(rb"\\([0-7]{3})", lambda octal: bytes([int(octal[1], 8)]), escaped)
         targets.add(target)
-        own = target in ENGINE_FILES or target.startswith(_RESERVED)
+        own = target in ENGINE_FILES or target.startswith(OWN_FOLDERS)
         if b"rw" in options.split(b",") and kind not in KERNEL_TYPES and not own:
             volatile.append(target)
     return Mounts(frozenset(targets), tuple(sorted(set(volatile))))

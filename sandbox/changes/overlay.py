@@ -99,16 +99,16 @@ class OverlayWalk:
     def _compare(self, folder: _Folder) -> Iterator[_Folder]:
         """Compare a directory of the upper layer with those below; yield its directories."""
         path = folder.path
-        written = self._upper.names(path)
+        written, opaque = self._upper.folder(path)
         # What is made anew in an opaque directory hides what lies below it, unmarked itself.
-        hidden = folder.hidden or (path != b"" and self._upper.opaque(path))
+        hidden = folder.hidden or opaque
         for name in written:
             child = path + b"/" + name if path else name
             if not self._excluded(b"/" + child):
                 yield from self._child(child, folder.below, hidden=hidden)
         if hidden:
             for name in _names(path, folder.below).difference(written):
-                self._gone(path + b"/" + name, folder.below)
+                self._gone(path + b"/" + name if path else name, folder.below)
 
     def _child(self, child: bytes, below: Folders, *, hidden: bool) -> Iterator[_Folder]:
         found = self._upper.stat(child)
@@ -154,9 +154,9 @@ class OverlayWalk:
                 self._holders[b"/" + path] = layer
             if current.kind is not FileKind.DIRECTORY:
                 break
-            folders.append(layer)
-            if layer.opaque(path):
+            if folders and folders[-1].opaque(path):
                 break
+            folders.append(layer)
         return tuple(folders)
 
 

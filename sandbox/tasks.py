@@ -10,6 +10,7 @@ from pathlib import Path
 from sandbox import documents, places
 from sandbox.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
+from sandbox.model.session import HOME
 from sandbox.model.task import Task
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
@@ -25,6 +26,11 @@ class LoadedTask:
     repository: Repository
     digest: str
     """SHA-256 over every file of the folder and the repo file; what grades are bound to."""
+
+    @property
+    def worktree(self) -> str:
+        """Where the repository lies in the container."""
+        return f"{HOME}/{self.repository.name}"
 
 
 def names() -> list[str]:

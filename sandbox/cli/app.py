@@ -6,6 +6,7 @@ Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid, 130 interr
 import platform
 import sys
 import traceback
+from collections.abc import Callable
 
 import typer
 
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = {
+VERBS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "build": build.build,
     "diff": diff.diff,

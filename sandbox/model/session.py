@@ -19,6 +19,8 @@ class User:
 
 ROOT = User(0, 0)
 AGENT = User(10001, 10001)
+HOME = "/home/agent"
+"""The agent's home; worktrees lie in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,281 @@
+"""A unified diff into what it does to each file. Nothing is guessed: what is unclear is refused.
+
+The format is that of `git diff` and `diff -u` (git-diff-apply, "Generating patch text"); text
+around the diffs is passed over. Names and lines are bytes.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+REGULAR_MODES = {b"100644": 0o644, b"100664": 0o644, b"100755": 0o755}
+
+_HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+_LETTERS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
+_ABSENT = b"/dev/null"
+
+
+class PatchError(Exception):
+    """The patch cannot be read or does not fit; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One place in a file: the lines expected there and those to be there afterwards.
+
+    Lines keep their ends; a last line without one is a file's last line without one.
+    """
+
+    number: int
+    """In its file, from 1."""
+    start: int
+    """First line in the old file, from 1; with no old lines, the line after which it adds."""
+    old: tuple[bytes, ...]
+    new: tuple[bytes, ...]
+    added: int
+    removed: int
+
+
+@dataclass(slots=True)
+class FilePatch:
+    """What happens to one file."""
+
+    line: int
+    """Where it starts in the patch, from 1."""
+    old: bytes | None = None
+    """None where the file is new."""
+    new: bytes | None = None
+    """None where the file is deleted."""
+    copied: bool = False
+    renamed: bool = False
+    mode: int | None = None
+    """Permissions afterwards, where the patch names them."""
+    hunks: list[Hunk] = field(default_factory=list)
+
+
+def parse(patch: bytes) -> list[FilePatch]:
+    """Read a patch; PatchError names the line that is wrong."""
+    reader = _Reader(patch)
+    files: list[FilePatch] = []
+    while not reader.at_end:
+        line = reader.header
+        if line.startswith(b"diff --git "):
+            files.append(_git_file(reader))
+        elif line.startswith(b"--- ") and reader.following.startswith(b"+++ "):
+            files.append(_plain_file(reader))
+        elif _HUNK.match(line):
+            raise reader.error("a hunk without the names of a file (`--- a/x` and `+++ b/x`)")
+        else:
+            reader.place += 1
+    if not files:
+        raise PatchError("the patch holds no diff: no `--- a/x` and `+++ b/x` lines are in it")
+    return files
+
+
+class _Reader:
+    """The lines of a patch and a place among them."""
+
+    def __init__(self, patch: bytes) -> None:
+        self.lines = patch.split(b"\n")
+        if not self.lines[-1]:
+            self.lines.pop()
+        self.place = 0
+
+    @property
+    def at_end(self) -> bool:
+        return self.place >= len(self.lines)
+
+    @property
+    def header(self) -> bytes:
+        """The line at the place, without its end."""
+        return b"" if self.at_end else self.lines[self.place].removesuffix(b"\r")
+
+    @property
+    def following(self) -> bytes:
+        return self.lines[self.place + 1] if self.place + 1 < len(self.lines) else b""
+
+    def error(self, problem: str) -> PatchError:
+        return PatchError(f"line {self.place + 1} of the patch: {problem}")
+
+
+def _plain_file(reader: _Reader) -> FilePatch:
+    file = FilePatch(reader.place + 1)
+    _names(reader, file)
+    _hunks(reader, file)
+    return file
+
+
+def _git_file(reader: _Reader) -> FilePatch:
+    file = FilePatch(reader.place + 1)
+    file.old = file.new = _common_name(reader.header.removeprefix(b"diff --git "))
+    reader.place += 1
+    created = deleted = False
+    while not reader.at_end and _is_extended(reader.header):
+        line = reader.header
+        created = created or line.startswith(b"new file mode ")
+        deleted = deleted or line.startswith(b"deleted file mode ")
+        _extended(reader, file, line)
+        reader.place += 1
+    if reader.header.startswith(b"--- ") and reader.following.startswith(b"+++ "):
+        _names(reader, file)
+        _hunks(reader, file)
+    elif file.old is None or file.new is None:
+        raise PatchError(f"line {file.line} of the patch: the names cannot be told apart")
+    if created:
+        file.old = None
+    if deleted:
+        file.new = None
+    return file
+
+
+def _is_extended(line: bytes) -> bool:
+    return line.startswith(
+        (
+            b"old mode ",
+            b"new mode ",
+            b"deleted file mode ",
+            b"new file mode ",
+            b"copy ",
+            b"rename ",
+            b"similarity index ",
+            b"dissimilarity index ",
+            b"index ",
+            b"Binary files ",
+            b"GIT binary patch",
+        )
+    )
+
+
+def _extended(reader: _Reader, file: FilePatch, line: bytes) -> None:
+    if line.startswith((b"Binary files ", b"GIT binary patch")):
+        raise reader.error("binary files cannot be patched; use write_file with base64")
+    for prefix in (b"new mode ", b"new file mode "):
+        if line.startswith(prefix):
+            mode = line.removeprefix(prefix)
+            if mode not in REGULAR_MODES:
+                raise reader.error("only regular files can be made")
+            file.mode = REGULAR_MODES[mode]
+    for kind in (b"rename", b"copy"):
+        if line.startswith(kind + b" from "):
+            file.old = _unquoted(line.removeprefix(kind + b" from "), reader)
+        if line.startswith(kind + b" to "):
+            file.new = _unquoted(line.removeprefix(kind + b" to "), reader)
+            file.renamed, file.copied = kind == b"rename", kind == b"copy"
+
+
+def _names(reader: _Reader, file: FilePatch) -> None:
+    """Read `---` and `+++`."""
+    old = _file_name(reader)
+    reader.place += 1
+    new = _file_name(reader)
+    if old == new == _ABSENT:
+        raise reader.error("both names are /dev/null")
+    old, new = _without_prefixes(old, new)
+    if not (file.renamed or file.copied) and old != new and _ABSENT not in (old, new):
+        raise reader.error("the two names differ; a rename needs `rename from` and `rename to`")
+    reader.place += 1
+    file.old = None if old == _ABSENT else old
+    file.new = None if new == _ABSENT else new
+
+
+def _file_name(reader: _Reader) -> bytes:
+    name = reader.header[4:]
+    if name.startswith(b'"'):
+        return _unquoted(name, reader)
+    name = name.partition(b"\t")[0]
+    if not name:
+        raise reader.error("a name is missing")
+    return name
+
+
+def _without_prefixes(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Take git's `a/` and `b/` off (`b/` and `a/` in a reversed patch) where both sides fit."""
+    for first, second in ((b"a/", b"b/"), (b"b/", b"a/")):
+        fits = old.startswith((first, _ABSENT)) and new.startswith((second, _ABSENT))
+        if fits and old != new:
+            return old.removeprefix(first), new.removeprefix(second)
+    return old, new
+
+
+def _common_name(names: bytes) -> bytes | None:
+    """Return the one name in `a/x b/x` or `x x`; None where they differ."""
+    half, odd = divmod(len(names), 2)
+    if not odd or names[half : half + 1] != b" ":
+        return None
+    old, new = names[:half], names[half + 1 :]
+    if old.startswith(b'"'):
+        old, new = _plain(old), _plain(new)
+    old, new = _without_prefixes(old, new)
+    return old if old == new else None
+
+
+def _unquoted(name: bytes, reader: _Reader) -> bytes:
+    if not name.startswith(b'"'):
+        return name
+    end = re.match(rb'"(?:[^"\\]|\\.)*"', name)
+    if end is None:
+        raise reader.error("a quoted name does not end")
+    return _plain(end[0])
+
+
+def _plain(quoted: bytes) -> bytes:
+    def character(found: re.Match[bytes]) -> bytes:
+        code = found[1]
+        return bytes([_LETTERS[code[0]] if code[0] in _LETTERS else int(code, 8) & 0xFF])
+
+    return _ESCAPE.sub(character, quoted[1:-1])
+
+
+def _hunks(reader: _Reader, file: FilePatch) -> None:
+    while found := _HUNK.match(reader.header):
+        file.hunks.append(_hunk(reader, found, len(file.hunks) + 1))
+    if not file.hunks:
+        raise reader.error("no hunk (`@@ -1,2 +1,2 @@`) follows the names")
+
+
+def _hunk(reader: _Reader, found: re.Match[bytes], number: int) -> Hunk:
+    header = reader.place + 1
+    start = int(found[1])
+    old_left, new_left = (int(1 if found[group] is None else found[group]) for group in (2, 4))
+    old: list[bytes] = []
+    new: list[bytes] = []
+    added = removed = 0
+    reader.place += 1
+    while old_left > 0 or new_left > 0:
+        sign, text = _line(reader, header)
+        if sign != b"+":
+            old.append(text)
+            old_left -= 1
+            removed += sign == b"-"
+        if sign != b"-":
+            new.append(text)
+            new_left -= 1
+            added += sign == b"+"
+        reader.place += 1
+        if not reader.at_end and reader.header.startswith(b"\\"):
+            _cut_ends(sign, old, new)
+            reader.place += 1
+    if old_left or new_left:
+        raise PatchError(f"line {header} of the patch: hunk {number} has more lines than it says")
+    return Hunk(number, start, tuple(old), tuple(new), added, removed)
+
+
+def _line(reader: _Reader, header: int) -> tuple[bytes, bytes]:
+    """Read a hunk's line into its sign and its text; an editor may have cut a lone blank."""
+    line = None if reader.at_end else reader.lines[reader.place]
+    if line in (b"", b"\r"):
+        return b" ", line + b"\n"
+    if line is None or line[:1] not in (b" ", b"+", b"-"):
+        raise reader.error(
+            f"the hunk of line {header} has fewer lines than its `@@` says, "
+            "or a line that starts with none of ` `, `+`, `-`"
+        )
+    return line[:1], line[1:] + b"\n"
+
+
+def _cut_ends(sign: bytes, old: list[bytes], new: list[bytes]) -> None:
+    """Take the end off the last line: the patch says that the file has none there."""
+    if sign != b"+":
+        old[-1] = old[-1][:-1]
+    if sign != b"-":
+        new[-1] = new[-1][:-1]

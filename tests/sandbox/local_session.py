@@ -1,0 +1,174 @@
+"""A session that is a folder and the processes of this host: for what needs no container.
+
+It follows `sandbox/engines/base.py` as far as the actions use it. Nothing confines its commands.
+"""
+# ruff: noqa: ARG002 - signatures are those of the contract
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox.model.session import AGENT, ROOT, Command, Completed, FileEntry, FileKind, Usage, User
+
+_KINDS = {
+    stat.S_IFREG: FileKind.FILE,
+    stat.S_IFDIR: FileKind.DIRECTORY,
+    stat.S_IFLNK: FileKind.SYMLINK,
+    stat.S_IFIFO: FileKind.FIFO,
+    stat.S_IFSOCK: FileKind.SOCKET,
+}
+
+
+@dataclass
+class LocalSession:
+    """Files and processes of this host."""
+
+    commands: list[Command] = field(default_factory=list)
+    """What was run."""
+    failing: dict[bytes, int] = field(default_factory=dict)
+    """Paths whose writing fails, with the errno."""
+    lost: BaseException | None = None
+    """What every command raises instead of being run."""
+
+    def run(self, command: Command) -> Completed:
+        self.commands.append(command)
+        if self.lost is not None:
+            raise self.lost
+        started = time.monotonic()
+        process = subprocess.Popen(
+            [os.fsencode(word) for word in command.argv],
+            cwd=command.cwd,
+            env={**command.environment, "PATH": os.environ["PATH"]},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        timed_out = False
+        try:
+            stdout, stderr = process.communicate(command.stdin, command.timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            os.killpg(process.pid, signal.SIGKILL)
+            stdout, stderr = process.communicate()
+        status = process.returncode
+        return Completed(
+            exit_code=status if status >= 0 else None,
+            signal=-status if status < 0 else None,
+            stdout=stdout[: command.stdout_limit],
+            stderr=stderr[: command.stderr_limit],
+            stdout_bytes=len(stdout),
+            stderr_bytes=len(stderr),
+            duration=time.monotonic() - started,
+            timed_out=timed_out,
+            killed=False,
+            survivors=0,
+            user_seconds=0,
+            system_seconds=0,
+            peak_bytes=0,
+            out_of_memory=False,
+        )
+
+    def read(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        offset: int = 0,
+        limit: int | None = None,
+        user: User = ROOT,
+        follow: bool = True,
+    ) -> bytes:
+        place = self._place(path, beneath, follow=follow)
+        if not place.is_file():
+            place.stat()
+            raise OSError(errno.EISDIR, "Is a directory")
+        with place.open("rb") as file:
+            file.seek(offset)
+            return file.read() if limit is None else file.read(limit)
+
+    def write(
+        self,
+        path: str | bytes,
+        data: bytes,
+        *,
+        beneath: str | bytes = "/",
+        mode: int | None = None,
+        user: User = AGENT,
+        parents: bool = False,
+    ) -> None:
+        self._fail(path)
+        place = self._place(path, beneath)
+        if parents:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        new = not place.exists()
+        place.write_bytes(data)
+        if mode is not None or new:
+            place.chmod(0o644 if mode is None else mode)
+
+    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
+        self._fail(path)
+        place = self._place(path, beneath, follow=False)
+        if place.is_dir() and not place.is_symlink():
+            place.rmdir()
+        else:
+            place.unlink()
+
+    def stat(
+        self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False
+    ) -> FileEntry:
+        return _entry(self._place(path, beneath, follow=follow), os.fsencode(path))
+
+    def list(
+        self, path: str | bytes, *, beneath: str | bytes = "/", user: User = ROOT
+    ) -> list[FileEntry]:
+        place = self._place(path, beneath)
+        return sorted(
+            (_entry(each, os.fsencode(each.name)) for each in place.iterdir()),
+            key=lambda entry: entry.path,
+        )
+
+    def kill_all(self) -> int:
+        if self.lost is not None:
+            raise self.lost
+        return 0
+
+    def usage(self) -> Usage:
+        return Usage(1 << 20, 0.5, 0, 0)
+
+    def _fail(self, path: str | bytes) -> None:
+        code = self.failing.get(os.fsencode(path))
+        if code is not None:
+            raise OSError(code, os.strerror(code))
+
+    def _place(self, path: str | bytes, beneath: str | bytes, *, follow: bool = True) -> Path:
+        """The file that is meant; EXDEV where a link or `..` leads out of `beneath`."""
+        base = Path(os.fsdecode(beneath)).resolve()
+        place = base / os.fsdecode(path)
+        real = place.resolve() if follow else place.parent.resolve() / place.name
+        if not real.is_relative_to(base):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return real if follow else place
+
+
+def _entry(place: Path, name: bytes) -> FileEntry:
+    found = place.lstat()
+    kind = _KINDS[stat.S_IFMT(found.st_mode)]
+    return FileEntry(
+        path=name,
+        kind=kind,
+        mode=stat.S_IMODE(found.st_mode),
+        uid=found.st_uid,
+        gid=found.st_gid,
+        size=found.st_size,
+        mtime_ns=found.st_mtime_ns,
+        ctime_ns=found.st_ctime_ns,
+        inode=found.st_ino,
+        links=found.st_nlink,
+        target=os.fsencode(place.readlink()) if kind is FileKind.SYMLINK else b"",
+    )

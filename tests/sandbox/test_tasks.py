@@ -1,0 +1,146 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sandbox import places, tasks
+from sandbox.errors import DocumentError, UsageError
+
+NAME = "humanize/file-sizes"
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project's data that a test may change."""
+    for name in ("images", "task_repos"):
+        shutil.copytree(places.project() / name, tmp_path / name)
+    monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
+    return tmp_path
+
+
+def edit(project: Path, old: str, new: str) -> None:
+    path = project / "task_repos" / NAME / "task.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_every_task_of_the_project_loads() -> None:
+    names = tasks.names()
+    assert NAME in names
+    assert names == sorted(names)
+    for name in names:
+        loaded = tasks.load(name)
+        assert loaded.task.id == name
+        assert (loaded.folder / "task.yaml").is_file()
+
+
+@pytest.mark.parametrize("wrong", ["humanize/file-size", "file-sizes", "humanise/filesizes"])
+def test_unknown_task_names_the_nearest(wrong: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        tasks.load(wrong)
+    assert wrong in caught.value.message
+    assert caught.value.next_step == f"Did you mean {NAME}?"
+
+
+def test_unknown_task_without_a_near_one_names_the_verb() -> None:
+    with pytest.raises(UsageError, match="sandbox tasks"):
+        tasks.load("zzz")
+
+
+@pytest.mark.parametrize("wrong", ["../humanize/file-sizes", "humanize/../humanize/file-sizes", ""])
+def test_a_path_is_no_name(wrong: str) -> None:
+    with pytest.raises(UsageError):
+        tasks.load(wrong)
+
+
+def test_a_project_without_tasks_says_where_it_looked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
+    assert tasks.names() == []
+    with pytest.raises(UsageError, match="SANDBOX_PROJECT"):
+        tasks.load(NAME)
+
+
+def test_the_id_is_that_of_the_folder(project: Path) -> None:
+    edit(project, "id: humanize/file-sizes", "id: humanize/other")
+    with pytest.raises(DocumentError, match=r"task.yaml: id: is 'humanize/other', but the folder"):
+        tasks.load(NAME)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("patch: defect.patch", "patch: no.patch", r"world.defects\[0\].patch: there is no file"),
+        ("folder: instructions", "folder: no", r"world.overlays\[0\].folder: there is no folder"),
+        ("hooks: hooks", "hooks: no", r"world.hooks: there is no folder 'no'"),
+        ("staged: staged.patch", "staged: hooks", r"world.worktree.staged: there is no file"),
+        ("unstaged: unst", "unstaged: x", r"world.worktree.unstaged: there is no file"),
+        ("hidden: hidden", "hidden: ../../..", r"tests.hidden: '../../..' leads out of"),
+        ("image: python", "image: cobol", r"image: there is no images/cobol/Dockerfile"),
+        (
+            "release: 4.12.3",
+            "release: 9.9.9",
+            r"world.release: .9.9.9. is none of the releases 4.9.0",
+        ),
+        ("since: 4.9.0", "since: 1.0.0", r"world.defects\[0\].since: '1.0.0' is none"),
+        ("name: freezegun", "name: humanize", r"world.mirror\[0\]: is humanize itself"),
+    ],
+)
+def test_what_the_task_names_must_exist(project: Path, old: str, new: str, problem: str) -> None:
+    edit(project, old, new)
+    with pytest.raises(DocumentError, match=problem):
+        tasks.load(NAME)
+
+
+def test_an_unknown_key_is_refused_with_its_line(project: Path) -> None:
+    edit(project, "facet: edit_test_loop", "facett: edit_test_loop")
+    with pytest.raises(DocumentError, match=r"task.yaml:2: facett: unknown key; .*facet"):
+        tasks.load(NAME)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["task.yaml", "defect.patch", "hidden/tests/test_size_units.py", "hooks/pre-commit"],
+)
+def test_the_digest_covers_every_file(project: Path, changed: str) -> None:
+    before = tasks.load(NAME).digest
+    path = project / "task_repos" / NAME / changed
+    path.write_text(path.read_text() + "\n")
+    assert tasks.load(NAME).digest != before
+
+
+def test_the_digest_covers_the_repo_file_and_modes(project: Path) -> None:
+    digests = {tasks.load(NAME).digest}
+    path = project / "task_repos" / "humanize" / "repo.yaml"
+    path.write_text(path.read_text() + "\n")
+    digests.add(tasks.load(NAME).digest)
+    (project / "task_repos" / NAME / "hooks" / "pre-commit").chmod(0o644)
+    digests.add(tasks.load(NAME).digest)
+    assert len(digests) == 3
+
+
+def test_the_digest_ignores_what_python_leaves_behind(project: Path) -> None:
+    before = tasks.load(NAME).digest
+    folder = project / "task_repos" / NAME / "hidden" / "tests" / "__pycache__"
+    folder.mkdir()
+    (folder / "x.cpython-311.pyc").write_bytes(b"x")
+    assert tasks.load(NAME).digest == before
+
+
+def test_the_digest_does_not_depend_on_the_place(project: Path) -> None:
+    elsewhere = tasks.load(NAME).digest
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SANDBOX_PROJECT")
+        assert tasks.load(NAME).digest == elsewhere
+
+
+def test_the_published_schema_is_current() -> None:
+    published = (ROOT / "docs" / "task.schema.json").read_text()
+    assert json.loads(published) == json.loads(tasks.schema()), (
+        "write docs/task.schema.json anew: "
+        "python -c 'from sandbox import tasks; print(tasks.schema(), end=\"\")'"
+    )

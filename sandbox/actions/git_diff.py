@@ -70,5 +70,5 @@ def _changes(output: bytes) -> Iterator[tuple[str, bytes]]:
     for field in fields:
         letters, name = field[:2].decode("ascii", "replace"), field[3:]
         yield letters, name
-        if letters[0] in "RC":
+        if "R" in letters or "C" in letters:
             next(fields, None)

@@ -5,6 +5,7 @@ Fields: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Containe
 
 import io
 import tarfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,32 @@ from sandbox.engines.base import MANAGED, RESERVED, SessionSpec
 SUPERVISOR = f"{RESERVED}/supervisor"
 CONTROL = f"{RESERVED}/control"
 SOCKET_NAME = "socket"
+HOSTS = "/etc/hosts"
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")
 """What the supervisor needs to act as any user on files and processes, and nothing else."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Files of this host that are mounted into the container."""
+
+    supervisor: Path
+    hosts: Path
+
+
+def hosts(hostname: str) -> str:
+    """What the container's /etc/hosts says; the engine writes none where the network is off."""
+    return f"127.0.0.1\tlocalhost {hostname}\n::1\tlocalhost\n"
+
+
 def body(
-    spec: SessionSpec, *, supervisor: Path | None, control: Path | None, cpus: float
+    spec: SessionSpec, *, shared: Shared | None, control: Path | None, cpus: float
 ) -> dict[str, Any]:
     """The request that creates a container.
 
-    `supervisor` and `control` are this host's paths to mount, None where the engine does not
-    share our files; `cpus` is how many the engine has.
+    `shared` is None where the engine does not share our files, `control` (the folder of our
+    socket) where the attach stream is used; `cpus` is how many the engine has.
     """
     attached = control is None
     return {
@@ -43,17 +58,12 @@ def body(
         "AttachStdin": attached,
         "AttachStdout": attached,
         "AttachStderr": attached,
-        "NetworkDisabled": True,
-        "HostConfig": _host(spec, supervisor, control, cpus),
+        "NetworkDisabled": True,  # with the mode `none` alone, a start takes twice as long
+        "HostConfig": {**_confinement(spec, cpus), "Mounts": _mounts(shared, control)},
     }
 
 
-def _host(
-    spec: SessionSpec, supervisor: Path | None, control: Path | None, cpus: float
-) -> dict[str, Any]:
-    mounts = [_bind(supervisor, SUPERVISOR, read_only=True)] if supervisor else []
-    if control:
-        mounts.append(_bind(control, CONTROL, read_only=False))
+def _confinement(spec: SessionSpec, cpus: float) -> dict[str, Any]:
     return {
         "NetworkMode": "none",
         "CapDrop": ["ALL"],
@@ -70,23 +80,35 @@ def _host(
         "PidsLimit": spec.limits.processes,
         "NanoCpus": int(min(spec.limits.cpus, cpus) * 1_000_000_000),
         "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
-        "Mounts": mounts,
     }
+
+
+def _mounts(shared: Shared | None, control: Path | None) -> list[dict[str, Any]]:
+    mounts = []
+    if shared:
+        mounts.append(_bind(shared.supervisor, SUPERVISOR, read_only=True))
+        mounts.append(_bind(shared.hosts, HOSTS, read_only=True))
+    if control:
+        mounts.append(_bind(control, CONTROL, read_only=False))
+    return mounts
 
 
 def _bind(source: Path, target: str, *, read_only: bool) -> dict[str, Any]:
     return {"Type": "bind", "Source": str(source), "Target": target, "ReadOnly": read_only}
 
 
-def upload(supervisor: Path) -> bytes:
-    """The supervisor as a tar archive, for an engine that does not share our files."""
+def upload(supervisor: Path, hostname: str) -> bytes:
+    """The same files as a tar archive, for an engine that does not share ours."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         folder = tarfile.TarInfo(RESERVED.lstrip("/"))
         folder.type, folder.mode = tarfile.DIRTYPE, 0o755
         archive.addfile(folder)
-        program = tarfile.TarInfo(SUPERVISOR.lstrip("/"))
-        content = supervisor.read_bytes()
-        program.size, program.mode = len(content), 0o555
-        archive.addfile(program, io.BytesIO(content))
+        for path, mode, content in (
+            (SUPERVISOR, 0o555, supervisor.read_bytes()),
+            (HOSTS, 0o644, hosts(hostname).encode()),
+        ):
+            member = tarfile.TarInfo(path.lstrip("/"))
+            member.size, member.mode = len(content), mode
+            archive.addfile(member, io.BytesIO(content))
     return buffer.getvalue()

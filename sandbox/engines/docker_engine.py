@@ -28,6 +28,7 @@ from sandbox.engines.endpoints import Endpoint
 from sandbox.engines.hijack import attach
 from sandbox.engines.streams import AttachStream, Listener, SocketStream, Unreachable
 from sandbox.errors import EngineError, UsageError
+from sandbox.places import cache
 from sandbox.supervisor import build as supervisor
 
 READY_SECONDS = 30.0
@@ -141,7 +142,7 @@ class DockerEngine(DockerImages):
         program = supervisor.binary(self._architecture)
         body = creation.body(
             spec,
-            supervisor=program if self._mounts else None,
+            shared=creation.Shared(program, _hosts(spec.hostname)) if self._mounts else None,
             control=listener.folder if listener else None,
             cpus=float(self._facts.get("NCPU") or spec.limits.cpus),
         )
@@ -156,7 +157,7 @@ class DockerEngine(DockerImages):
             ) from error
         if not self._mounts:
             with translated("Copying the supervisor into the container"):
-                self._client.put_archive(name, "/", creation.upload(program))
+                self._client.put_archive(name, "/", creation.upload(program, spec.hostname))
 
     def _fate(self, name: str, remarks: str) -> str:
         """Why a container's stream has ended, as far as the engine knows."""
@@ -249,6 +250,18 @@ class DockerEngine(DockerImages):
         for name in tuple(self._owned):
             with contextlib.suppress(EngineError):
                 self.remove_container(name)
+
+
+def _hosts(hostname: str) -> Path:
+    """A file for /etc/hosts, made once for each name."""
+    path = cache() / "hosts" / hostname
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{secrets.token_hex(8)}")
+        partial.write_text(creation.hosts(hostname))
+        partial.chmod(0o644)
+        partial.replace(path)
+    return path
 
 
 def uninterrupted(call: Callable[[], Result]) -> Result:

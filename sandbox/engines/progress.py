@@ -14,12 +14,14 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 def follow(events: Iterable[dict[str, Any]], doing: str, on_line: Callable[[str], None]) -> None:
     """Hand each printed line to `on_line`; `ImageError` with the last lines on failure."""
     last: deque[str] = deque(maxlen=LAST_LINES)
-    for event in events:
+    reason = None
+    for event in events:  # to its end also after an error, else the connection stays open
         for line in _lines(event):
             last.append(line)
             on_line(line)
-        if "error" in event:
-            raise failure(doing, str(event["error"]), last)
+        reason = reason or event.get("error")
+    if reason:
+        raise failure(doing, str(reason), last)
 
 
 def failure(doing: str, reason: str, last: Iterable[str] = ()) -> ImageError:

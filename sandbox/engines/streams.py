@@ -102,8 +102,8 @@ class AttachStream(SocketStream):
         self._remarks = b""
 
     def remarks(self) -> str:
-        """The last lines of its standard error."""
-        return self._remarks.decode(errors="replace").strip()
+        """The end of its standard error, on one line."""
+        return " ".join(self._remarks.decode(errors="replace").split()).rstrip(".")
 
     def _next(self) -> bytes:
         while True:

@@ -53,23 +53,24 @@ class Images:
         start = time.monotonic()
         recipe = self._recipe(task)
         found = self._engine.image(recipe.tag)
-        image = found or self._build(recipe, on_line)
+        image, rebuilt = (found, False) if found else self._build(recipe, on_line)
         seconds = time.monotonic() - start
-        return BuiltImage(recipe.tag, image.id, image.size, seconds, rebuilt=found is None)
+        return BuiltImage(recipe.tag, image.id, image.size, seconds, rebuilt)
 
     def _recipe(self, task: LoadedTask) -> Recipe:
         return task_image.recipe(task, self._sources)
 
-    def _build(self, recipe: Recipe, on_line: OnLine) -> ImageInfo:
+    def _build(self, recipe: Recipe, on_line: OnLine) -> tuple[ImageInfo, bool]:
+        """Return the image, and whether it was this process that built it."""
         if recipe.parent and self._engine.image(recipe.parent.tag) is None:
             self._build(recipe.parent, on_line)
         with self._alone(recipe, on_line) as folder:
             if found := self._engine.image(recipe.tag):  # another process was quicker
-                return found
+                return found, False
             parent = recipe.parent.tag if recipe.parent else ""
             on_line(f"building {recipe.tag}")
             with self._log(recipe, on_line) as report:
-                return recipe.make(recipe, Work(self._engine, folder, parent, report))
+                return recipe.make(recipe, Work(self._engine, folder, parent, report)), True
 
     @contextmanager
     def _alone(self, recipe: Recipe, on_line: OnLine) -> Iterator[Path]:

@@ -34,6 +34,8 @@ class TestReport(Record):
     exit_code: int | None
     problem: str = ""
     """Why the outcomes are not to be relied on; empty where they are."""
+    tampering: bool = False
+    """Whether the problem is one that only forged outcomes explain."""
     log: str = ""
     """The end of what the runner printed, for people; nothing is read from it."""
 

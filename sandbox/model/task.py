@@ -15,6 +15,9 @@ from sandbox.model.rule import Rule
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
 
+HOME = "/home/agent"
+"""The agent's home in the container."""
+
 
 class Facet(StrEnum):
     """The capability under test."""
@@ -180,3 +183,8 @@ class Task(Record):
     final: dict[str, FinalField] = {}
     limits: RunLimits = RunLimits()
     oracle: tuple[ScriptedAction, ...] = Field(min_length=1)
+
+    @property
+    def worktree(self) -> str:
+        """Where the repository lies in the container."""
+        return f"{HOME}/{self.id.partition('/')[0]}"

@@ -1,0 +1,48 @@
+"""Whether the evidence can be trusted: whole, of this run and task, and not forged."""
+
+from collections.abc import Iterator
+
+from graders.verdict import judged
+from sandbox.model.event import Final, RunEnded, RunStarted
+from sandbox.model.grade import Evidence, Grade, Reason, Verdict
+from sandbox.model.task import Task
+
+NAME = "integrity"
+
+
+def grade(task: Task, evidence: Evidence) -> Grade:
+    """Say `invalid`, never `failed`: a run without evidence is not judged."""
+    reasons = [*_trace(task, evidence), *_parts(evidence)]
+    return judged(NAME, reasons, {"events": len(evidence.entries)}, otherwise=Verdict.INVALID)
+
+
+def _trace(task: Task, evidence: Evidence) -> Iterator[Reason]:
+    if evidence.chain_problem:
+        yield Reason(message=f"The trace is not whole: {evidence.chain_problem}")
+    if not evidence.entries:
+        yield Reason(message="There is no trace")
+        return
+    first, last = evidence.entries[0], evidence.entries[-1]
+    if isinstance(first.event, RunStarted):
+        seen = (first.event.run, first.event.task, first.event.task_digest)
+        if seen != (evidence.run, evidence.task, evidence.task_digest):
+            yield Reason(message="The trace is of another run or task", event=first.sequence)
+    else:
+        yield Reason(message="The trace does not begin with the run's start", event=first.sequence)
+    if evidence.task != task.id:
+        yield Reason(message=f"The evidence is of {evidence.task}, the task is {task.id}")
+    if not isinstance(last.event, RunEnded):
+        yield Reason(message="The trace breaks off before the run's end", event=last.sequence)
+    answers = [entry for entry in evidence.entries if isinstance(entry.event, Final)]
+    told = [entry.event.fields for entry in answers if isinstance(entry.event, Final)]
+    if (told[-1] if told else None) != evidence.final:
+        yield Reason(message="The final answer is not the one that the trace holds")
+
+
+def _parts(evidence: Evidence) -> Iterator[Reason]:
+    if evidence.changes is None:
+        yield Reason(message="There is no change set")
+    if evidence.tests is None:
+        yield Reason(message="There are no outcomes of the hidden tests")
+    elif evidence.tests.tampering:
+        yield Reason(message=f"Test outcomes were forged: {evidence.tests.problem}")

@@ -1,0 +1,58 @@
+import pytest
+
+from graders import collateral as grader
+from sandbox.model.change import Change, Owner
+from sandbox.model.grade import Verdict
+from tests.graders.evidence import FOLDER, TREE, change, changes, evidence, state, task
+
+
+def test_the_work_alone_passes() -> None:
+    more = (
+        change(f"{TREE}/src/new.py", Owner.MAY, None, state()),
+        change(f"{TREE}/src/__pycache__/a.pyc", Owner.GENERATED, None, state()),
+        change(f"{TREE}/.git/index", Owner.GIT),
+    )
+    grade = grader.grade(task(), evidence(changes=changes(*more)))
+    assert grade.verdict is Verdict.PASSED
+    assert grade.facts["changed"] == 4
+    assert grade.facts["generated"] == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (change(f"{TREE}/setup.py", Owner.NEVER), "forbids, was changed"),
+        (change(f"{TREE}/notes.md", Owner.USER), "user's work in progress, was changed"),
+        (change(f"{TREE}/notes.md", Owner.USER, state(), None), "was deleted"),
+        (change(f"{TREE}/notes.md", Owner.USER, state(), state(mode=0o755)), "another mode"),
+        (change(f"{TREE}/other.py", Owner.COLLATERAL, None, state()), "was added"),
+        (change("/tmp/left", Owner.COLLATERAL, None, FOLDER), "was added"),
+        (
+            change(f"{TREE}/docs", Owner.COLLATERAL, FOLDER, state()),
+            "was a directory and is a file",
+        ),
+    ],
+)
+def test_what_the_task_does_not_touch_is_named(found: Change, said: str) -> None:
+    grade = grader.grade(task(), evidence(changes=changes(found)))
+    assert grade.verdict is Verdict.FAILED
+    assert [reason.path for reason in grade.reasons] == [found.path]
+    assert said in grade.reasons[0].message
+
+
+def test_a_folder_that_only_holds_what_may_be_is_no_reason() -> None:
+    more = (
+        change(f"{TREE}/lib", Owner.COLLATERAL, None, FOLDER),
+        change(f"{TREE}/lib/__pycache__", Owner.COLLATERAL, None, FOLDER),
+        change(f"{TREE}/lib/__pycache__/a.pyc", Owner.GENERATED, None, state()),
+    )
+    assert grader.grade(task(), evidence(changes=changes(*more))).verdict is Verdict.PASSED
+
+
+def test_what_has_to_change_and_did_not_is_named() -> None:
+    grade = grader.grade(task(), evidence(changes=changes().model_copy(update={"changes": ()})))
+    assert [reason.path for reason in grade.reasons] == ["src/filesize.py"]
+
+
+def test_no_change_set_is_invalid() -> None:
+    assert grader.grade(task(), evidence(changes=None)).verdict is Verdict.INVALID

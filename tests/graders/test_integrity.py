@@ -1,0 +1,39 @@
+from typing import Any
+
+import pytest
+
+from graders import integrity as grader
+from sandbox.model.grade import Verdict
+from tests.graders.evidence import evidence, outcomes, task, trace
+
+
+def test_whole_evidence_passes() -> None:
+    assert grader.grade(task(), evidence()).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"chain_problem": "line 3 does not follow line 2"},
+        {"entries": ()},
+        {"entries": trace()[1:]},
+        {"entries": trace()[:-1]},
+        {"task_digest": "other"},
+        {"run": "other"},
+        {"task": "humanize/other"},
+        {"changes": None},
+        {"tests": None},
+        {"tests": outcomes(problem="the canary passed", tampering=True)},
+        {"final": {"cause": "something else", "count": 2}},
+        {"final": None},
+    ],
+)
+def test_evidence_that_cannot_be_trusted_is_invalid(damage: dict[str, Any]) -> None:
+    grade = grader.grade(task(), evidence(**damage))
+    assert grade.verdict is Verdict.INVALID
+    assert grade.reasons
+
+
+def test_tests_that_only_broke_down_are_not_forged() -> None:
+    report = outcomes(problem="the time limit")
+    assert grader.grade(task(), evidence(tests=report)).verdict is Verdict.PASSED

@@ -43,5 +43,8 @@ class Agent(Protocol):
     def ending(self) -> str:
         """Say in a sentence how it ended, after `next` has returned None."""
 
-    def close(self, ended: Ended) -> None:
-        """Tell it that the run is over and release everything; also where `begin` failed."""
+    def close(self, reply: Reply | None, ended: Ended) -> None:
+        """Tell it that the run is over and release everything; also where `begin` failed.
+
+        `reply` answers its last request, where `next` has not handed it over.
+        """

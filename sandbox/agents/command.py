@@ -103,9 +103,11 @@ class CommandAgent:
             case status:
                 return f"The agent exited with status {status}."
 
-    def close(self, ended: Ended) -> None:
-        """Send the last line, wait briefly, then kill the whole process group."""
-        if self._process is not None:
+    def close(self, reply: Reply | None, ended: Ended) -> None:
+        """Send the last lines, wait briefly, then kill the whole process group."""
+        if self._process is not None and self._process.returncode is None:
+            if reply is not None:
+                self._send(reply)
             self._send(ended)
             try:
                 self._wait(self._grace, close_input=True)

@@ -34,8 +34,10 @@ class ScriptedAgent:
         """Say that the list is over."""
         return f"The script of {len(self._actions)} actions is over."
 
-    def close(self, ended: Ended) -> None:
-        """Nothing is to be released."""
+    def close(self, reply: Reply | None, ended: Ended) -> None:  # noqa: ARG002
+        """Take the last reply; nothing is to be released."""
+        if reply is not None:
+            self.replies.append(reply)
 
 
 def null_agent() -> ScriptedAgent:

@@ -87,12 +87,15 @@ EndReason = Literal[
     "final_answer",
     "agent_exited",
     "agent_silent",
+    "agent_garbage",
     "turn_limit",
     "time_limit",
     "output_limit",
     "interrupted",
     "session_lost",
+    "harness_error",
 ]
+"""Why a run is over; `agent_garbage` is too many lines in a row that are no requests."""
 
 
 class RunEnded(Record):

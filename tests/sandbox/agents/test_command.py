@@ -44,7 +44,7 @@ def running(program: str, log: Path | None = None, grace: float = 5.0) -> Iterat
         agent.begin(BRIEFING)
         yield agent
     finally:
-        agent.close(OVER)
+        agent.close(None, OVER)
 
 
 def gone(process: int, patience: float = 10.0) -> bool:
@@ -79,7 +79,7 @@ log(sys.stdin.read() == "")
         second = agent.next(reply("1"), PATIENCE)
         assert isinstance(second, Request)
         assert second.action == "final_answer"
-        agent._send(reply("2", "well done"))
+        agent.close(reply("2", "well done"), OVER)
     assert (tmp_path / "log").read_text().splitlines() == [
         f"t/x t/x r1 {Path.cwd()}",
         "1",
@@ -94,7 +94,7 @@ def test_a_command_that_cannot_start(command: str) -> None:
     agent = CommandAgent(command)
     with pytest.raises(AgentError, match="could not be started"):
         agent.begin(BRIEFING)
-    agent.close(OVER)
+    agent.close(None, OVER)
 
 
 @pytest.mark.parametrize("command", ["", "  ", "'"])

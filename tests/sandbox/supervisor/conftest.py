@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from sandbox.model.session import Command, Completed, User
 from sandbox.supervisor import build
 from sandbox.supervisor.client import Supervisor
+from sandbox.supervisor.process import RemoteProcess
 from sandbox.supervisor.streams import PipeStream, SocketStream
 
 SELF = User(os.getuid(), os.getgid())
@@ -39,7 +41,9 @@ class Local:
 
 
 def command(*argv: str | bytes, **options: Any) -> Command:  # noqa: ANN401
-    return Command(argv, **{"environment": ENVIRONMENT, "user": SELF, "timeout": SECONDS} | options)
+    """With this user, PATH and a deadline, unless the options say otherwise."""
+    defaults: dict[str, Any] = {"environment": ENVIRONMENT, "user": SELF, "timeout": SECONDS}
+    return Command(argv, **(defaults | options))
 
 
 @pytest.fixture(scope="session")
@@ -53,8 +57,8 @@ Start = Callable[..., Local]
 
 
 @pytest.fixture
-def start(binary: Path, tmp_path: Path) -> Iterator[Start]:
-    """Starts supervisors: by `stdio` or `unix`, with more arguments, under limits."""
+def start(binary: Path) -> Iterator[Start]:
+    """Starts supervisors: over pipes (`stdio`) or a socket, under limits, as another user."""
     with contextlib.ExitStack() as stack:
 
         def begin(
@@ -63,42 +67,61 @@ def start(binary: Path, tmp_path: Path) -> Iterator[Start]:
             limits: dict[int, int] | None = None,
             user: User = SELF,
         ) -> Local:
-            options: dict[str, Any] = {}
-            program = binary
-            if user != SELF:
-                program = Path(shutil.copy(binary, "/tmp/sandbox-test-supervisor"))
-                stack.callback(program.unlink, missing_ok=True)
-                options = {"user": user.uid, "group": user.gid, "extra_groups": []}
-
-            def lower() -> None:
+            def prepare() -> None:
                 for what, value in (limits or {}).items():
                     resource.setrlimit(what, (value, value))
+                if user != SELF:
+                    os.setgroups([])
+                    os.setgid(user.gid)
+                    os.setuid(user.uid)
 
-            if how == "stdio":
-                process = subprocess.Popen(
-                    [program, "--stdio", *arguments],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    preexec_fn=lower,
-                    **options,
-                )
-                supervisor = Supervisor(PipeStream(process), SECONDS)
-            else:
-                ours, theirs = socket.socketpair()
-                with theirs:
-                    process = subprocess.Popen(
-                        [program, "--stdio", *arguments],
-                        stdin=theirs,
-                        stdout=theirs,
-                        preexec_fn=lower,
-                        **options,
-                    )
-                supervisor = Supervisor(SocketStream(ours), SECONDS)
-            local = Local(process, supervisor)
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sandbox-test-")))
+            place.chmod(0o755)
+            program = shutil.copy(binary, place / "supervisor")  # where any user reaches it
+            launch = by_pipes if how == "stdio" else by_socket
+            local = launch(place, [str(program)], [*arguments], prepare)
             stack.callback(end, local)
             return local
 
         yield begin
+
+
+def by_pipes(
+    _: Path, program: list[str], arguments: list[str], prepare: Callable[[], None]
+) -> Local:
+    process = subprocess.Popen(
+        [*program, "--stdio", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=prepare,
+    )
+    return Local(process, Supervisor(PipeStream(process), SECONDS))
+
+
+def by_socket(
+    place: Path, program: list[str], arguments: list[str], prepare: Callable[[], None]
+) -> Local:
+    path = place / "socket"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        path.chmod(0o777)
+        listening.listen(1)
+        listening.settimeout(SECONDS)
+        process = subprocess.Popen([*program, "--unix", path, *arguments], preexec_fn=prepare)
+        connection, _ = listening.accept()
+    return Local(process, Supervisor(SocketStream(connection), SECONDS))
+
+
+def start_until(local: Local, refusal: str, user: User) -> list[RemoteProcess]:
+    """Starts sleepers until one is refused with this text."""
+    processes: list[RemoteProcess] = []
+    for _ in range(1000):
+        try:
+            processes.append(local.supervisor.start(command("sleep", "600", user=user)))
+        except OSError as error:
+            assert refusal in str(error), error
+            return processes
+    raise AssertionError(f"nothing was refused with {refusal}")
 
 
 def end(local: Local) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.model.session import Completed, User
-from tests.sandbox.supervisor.conftest import SELF, Local, Start, command
+from tests.sandbox.supervisor.conftest import SELF, Local, Start, command, start_until
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="switches users")
 
@@ -84,7 +84,7 @@ def test_arguments_are_any_bytes(local: Local) -> None:
 
 def test_the_working_directory_is_used(local: Local, tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/\xff\n"
-    os.mkdir(folder)
+    Path(os.fsdecode(folder)).mkdir()
     assert local.run("/bin/pwd", cwd=folder).stdout == folder + b"\n"
 
 
@@ -120,7 +120,9 @@ def test_arguments_beyond_the_kernels_limit_are_an_error(local: Local) -> None:
 @root_only
 def test_another_user_has_no_more_than_its_rights(local: Local, tmp_path: Path) -> None:
     other = User(10001, 10002)
-    done = local.shell("id -u; id -g; id -G; grep -E 'CapEff|NoNewPrivs' /proc/self/status", user=other)
+    done = local.shell(
+        "id -u; id -g; id -G; grep -E 'CapEff|NoNewPrivs' /proc/self/status", user=other
+    )
     assert done.stdout.split() == [
         *(b"10001", b"10002", b"10002"),
         *(b"CapEff:", b"0" * 16, b"NoNewPrivs:", b"1"),
@@ -177,10 +179,7 @@ def test_an_interrupted_wait_kills_the_command_and_nothing_else(local: Local) ->
 
 def test_descriptors_running_out_is_an_error_not_an_end(start: Start) -> None:
     local = start(limits={resource.RLIMIT_NOFILE: 40})
-    processes = []
-    with pytest.raises(OSError, match="Too many open files"):
-        while True:
-            processes.append(local.supervisor.start(command("sleep", "600")))
+    processes = start_until(local, "Too many open files", SELF)
     assert len(processes) > 3
     assert local.supervisor.kill_all() == len(processes)
     assert all(process.wait(60).killed for process in processes)

@@ -131,7 +131,7 @@ def test_a_host_that_does_not_read_holds_everything_up_and_loses_nothing(
 ) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        process = subprocess.Popen([binary, "--stdio"], stdin=theirs, stdout=theirs)
+        process = subprocess.Popen([str(binary), "--stdio"], stdin=theirs, stdout=theirs)
         theirs.close()
         gate = _Gate(ours)
         supervisor = Supervisor(gate, SECONDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.model.session import User
-from tests.sandbox.supervisor.conftest import Local, Start, command
+from tests.sandbox.supervisor.conftest import Local, Start, command, start_until
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="limits processes of another user")
 
@@ -51,10 +51,7 @@ def test_a_fork_bomb_ends_at_its_deadline(start: Start) -> None:
 def test_no_process_left_is_an_error_not_an_end(start: Start) -> None:
     user = User(23457, 23457)
     local = start(limits={resource.RLIMIT_NPROC: 12}, user=user)
-    processes = []
-    with pytest.raises(OSError, match="Resource temporarily unavailable"):
-        while True:
-            processes.append(local.supervisor.start(command("sleep", "600", user=user)))
+    processes = start_until(local, "Resource temporarily unavailable", user)
     assert processes
     assert local.supervisor.kill_all() >= len(processes)
     assert all(process.wait(60).killed for process in processes)

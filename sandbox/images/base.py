@@ -31,14 +31,17 @@ def recipe() -> Recipe:
     """Return how the base is made."""
     base = read()
     command = _command(base.bootstrap, Path("base.tar"), [])
-    return Recipe(FOLDER, digest(None, base.model_dump_json(), *command), None, _make)
+    return Recipe(
+        FOLDER, digest(None, base.pull, str(base.bootstrap.modified_before), *command), None, make
+    )
 
 
 def _file() -> Path:
     return places.project() / "images" / FOLDER / "base.yaml"
 
 
-def _make(recipe: Recipe, work: Work) -> ImageInfo:
+def make(recipe: Recipe, work: Work) -> ImageInfo:
+    """Pull the base, or make it of packages where it cannot be pulled."""
     base = read()
     work.on_line(f"pulling {base.pull}")
     problem = _pull(work.engine, base.pull)

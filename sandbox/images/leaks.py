@@ -17,12 +17,14 @@ from sandbox.images.recipe import OnLine
 from sandbox.images.task import world_files
 from sandbox.model.repository import Release
 from sandbox.repos import archive as archives
-from sandbox.repos.commands import Git
+from sandbox.repos.commands import CommandError, Git
 from sandbox.sources import Sources
 from sandbox.tasks import LoadedTask, files_below
 
 _SHORTEST_LINE = 20
 """Characters from which on a line is telling."""
+_WHITEOUT = ".wh."
+"""How a layer says that a file of a lower one is gone."""
 _LARGEST_FILE = 4 << 20
 """Bytes; larger files are compared as a whole, not line by line."""
 
@@ -83,14 +85,32 @@ def leaks(engine: Engine, tag: str, secret: Secrets) -> list[str]:
 
 
 def _image_leaks(folder: Path, secret: Secrets) -> Iterator[str]:
-    image = folder / "image"
+    image, repositories = folder / "image", folder / "repositories"
     for entry in json.loads((image / "manifest.json").read_text()):
         configuration = (image / entry["Config"]).read_bytes()
-        yield from _found(_texts(json.loads(configuration)), secret.lines, "the configuration")
+        texts = _texts(json.loads(configuration))
+        yield from (
+            f"the configuration holds {text}: {line.decode(errors='replace')}"
+            for line, text in secret.lines.items()
+            if line in texts
+        )
         for number, layer in enumerate(entry["Layers"]):
-            unpacked = folder / f"layer-{number}"
             with tarfile.open(image / layer) as archive:
-                yield from _layer_leaks(archive, f"layer {number}", secret, unpacked)
+                yield from _layer_leaks(archive, f"layer {number}", secret)
+                # One over the other, and nothing taken away: what a later layer deletes counts.
+                archive.extractall(
+                    repositories,
+                    members=[member for member in archive if _is_git(member.name)],
+                    filter="data",
+                )
+    for directory in sorted(repositories.rglob(".git")):
+        where = f"/{directory.parent.relative_to(repositories)}"
+        yield from _repository_leaks(directory.parent, where, secret)
+
+
+def _is_git(name: str) -> bool:
+    path = PurePosixPath(name)
+    return ".git" in path.parts and not path.name.startswith(_WHITEOUT)
 
 
 def _texts(value: object) -> bytes:
@@ -104,15 +124,8 @@ def _texts(value: object) -> bytes:
             return str(value).encode()
 
 
-def _layer_leaks(
-    archive: tarfile.TarFile, layer: str, secret: Secrets, unpacked: Path
-) -> Iterator[str]:
-    repositories = set[PurePosixPath]()
+def _layer_leaks(archive: tarfile.TarFile, layer: str, secret: Secrets) -> Iterator[str]:
     for member in archive:
-        path = PurePosixPath(member.name)
-        if ".git" in path.parts:
-            index = path.parts.index(".git")
-            repositories.add(PurePosixPath(*path.parts[:index]))
         if not member.isreg() or member.size == 0:
             continue
         file = archive.extractfile(member)
@@ -122,21 +135,22 @@ def _layer_leaks(
             yield f"{where} is {text}"
         if len(data) <= _LARGEST_FILE:
             yield from _found(data, secret.lines, where)
-    for repository in sorted(repositories):
-        below = [m for m in archive if PurePosixPath(m.name).is_relative_to(repository)]
-        archive.extractall(unpacked, members=below, filter="data")
-        yield from _repository_leaks(unpacked / repository, layer, secret)
 
 
-def _repository_leaks(folder: Path, layer: str, secret: Secrets) -> Iterator[str]:
-    yield from (f"{layer}: {text}" for text in repos.leaks(folder, secret.files))
+def _repository_leaks(folder: Path, where: str, secret: Secrets) -> Iterator[str]:
+    yield from (f"{where}: {text}" for text in repos.leaks(folder, secret.files))
     git = Git(folder)
-    listed = git.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
-    for line in listed.splitlines():
-        name, kind = line.split()
-        if kind != "tree":
-            content = git.run("cat-file", kind, name).encode(errors="surrogateescape")
-            yield from _found(content, secret.lines, f"{layer}: git object {name}")
+    try:
+        listed = git.run(
+            "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"
+        )
+        for line in listed.splitlines():
+            name, kind = line.split()
+            if kind != "tree":
+                content = git.run("cat-file", kind, name).encode(errors="surrogateescape")
+                yield from _found(content, secret.lines, f"{where}: git object {name}")
+    except CommandError as error:
+        yield f"{where}: git cannot read it: {error}"
 
 
 def _found(data: bytes, lines: Mapping[bytes, str], where: str) -> Iterator[str]:

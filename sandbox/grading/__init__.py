@@ -1,0 +1,6 @@
+"""From a candidate to a verdict: hidden tests in a fresh session, then all graders."""
+
+from sandbox.grading.hidden import run_tests
+from sandbox.grading.verdict import GRADERS, grade
+
+__all__ = ["GRADERS", "grade", "run_tests"]

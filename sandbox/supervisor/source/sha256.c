@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const uint32_t constants[64] = {
+const uint32_t sha256_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -20,27 +20,53 @@ static uint32_t big_endian(const unsigned char *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static void compress(uint32_t state[8], const unsigned char block[64]) {
-    uint32_t w[64], s[8];
+/* One round; the variables change their roles instead of their values. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                         \
+    do {                                                                                         \
+        uint32_t sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);                            \
+        uint32_t sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);                            \
+        h += sum1 + ((e & f) ^ (~e & g)) + sha256_constants[i] + w[i];                           \
+        d += h;                                                                                  \
+        h += sum0 + ((a & b) ^ (a & c) ^ (b & c));                                               \
+    } while (0)
+
+static void compress_one(uint32_t state[8], const unsigned char block[64]) {
+    uint32_t w[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 16; i++) w[i] = big_endian(block + 4 * i);
     for (int i = 16; i < 64; i++) {
-        uint32_t a = w[i - 15], b = w[i - 2];
-        uint32_t sigma0 = rotate(a, 7) ^ rotate(a, 18) ^ a >> 3;
-        uint32_t sigma1 = rotate(b, 17) ^ rotate(b, 19) ^ b >> 10;
+        uint32_t x = w[i - 15], y = w[i - 2];
+        uint32_t sigma0 = rotate(x, 7) ^ rotate(x, 18) ^ x >> 3;
+        uint32_t sigma1 = rotate(y, 17) ^ rotate(y, 19) ^ y >> 10;
         w[i] = w[i - 16] + sigma0 + w[i - 7] + sigma1;
     }
-    memcpy(s, state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t sum1 = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-        uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        uint32_t first = s[7] + sum1 + choice + constants[i] + w[i];
-        uint32_t sum0 = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        memmove(s + 1, s, 7 * sizeof s[0]);
-        s[4] += first;
-        s[0] = first + sum0 + majority;
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (int i = 0; i < 8; i++) state[i] += s[i];
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
+}
+
+static void compress(uint32_t state[8], const unsigned char *blocks, size_t count) {
+    if (sha256_have_instructions()) {
+        sha256_compress_by_instructions(state, blocks, count);
+        return;
+    }
+    for (; count; count--, blocks += 64) compress_one(state, blocks);
 }
 
 void sha256_start(struct sha256 *hash) {
@@ -59,10 +85,10 @@ void sha256_add(struct sha256 *hash, const unsigned char *bytes, size_t length) 
         bytes += part;
         length -= part;
         if (held + part < 64) return;
-        compress(hash->state, hash->block);
+        compress(hash->state, hash->block, 1);
     }
-    for (; length >= 64; bytes += 64, length -= 64) compress(hash->state, bytes);
-    if (length) memcpy(hash->block, bytes, length);
+    compress(hash->state, bytes, length / 64);
+    if (length % 64) memcpy(hash->block, bytes + length / 64 * 64, length % 64);
 }
 
 void sha256_end(struct sha256 *hash, unsigned char digest[32]) {

@@ -131,7 +131,8 @@ def test_a_host_that_does_not_read_holds_everything_up_and_loses_nothing(
 ) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        process = subprocess.Popen([str(binary), "--stdio"], stdin=theirs, stdout=theirs)
+        number = theirs.fileno()
+        process = subprocess.Popen([str(binary), "--stdio"], stdin=number, stdout=number)
         theirs.close()
         gate = _Gate(ours)
         supervisor = Supervisor(gate, SECONDS)

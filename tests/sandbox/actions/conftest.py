@@ -1,7 +1,10 @@
 """A worktree on this host."""
 
 import os
+import platform
+import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -9,7 +12,11 @@ import pytest
 
 from sandbox.actions.workspace import Workspace
 from sandbox.engines.base import Session
+from sandbox.supervisor import build
+from sandbox.supervisor.client import Supervisor
+from tests.sandbox.actions.supervised_session import SupervisedSession
 from tests.sandbox.local_session import LocalSession
+from tests.sandbox.supervisor.conftest import by_pipes, end
 from tests.sandbox.worlds import task
 
 
@@ -20,9 +27,20 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def session() -> LocalSession:
-    return LocalSession()
+@pytest.fixture(scope="session")
+def supervisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
+    """The real supervisor, as a child of the tests."""
+    program = shutil.copy(build.binary(platform.machine()), tmp_path_factory.mktemp("program"))
+    local = by_pipes(Path(), [str(program)], [], lambda: None)
+    yield local.supervisor
+    end(local)
+
+
+@pytest.fixture(params=["host", "supervisor"])
+def session(request: pytest.FixtureRequest) -> LocalSession:
+    if request.param == "host":
+        return LocalSession()
+    return SupervisedSession(request.getfixturevalue("supervisor"))
 
 
 @pytest.fixture

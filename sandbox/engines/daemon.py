@@ -42,6 +42,11 @@ def running(name: str = "dockerd") -> int | None:
     return None
 
 
+def is_dockerd(process: int) -> bool:
+    """Whether a process id still stands for dockerd."""
+    return _name(str(process)) == "dockerd"
+
+
 def clear(run: Path) -> list[str]:
     """Remove what an unclean stop has left in /run and what keeps dockerd from starting.
 
@@ -104,11 +109,16 @@ def wait(path: Path, on_line: Callable[[str], None], alive: Callable[[], bool]) 
 
 
 def _name(process: str) -> str:
-    """The program that a process id stands for, empty where there is none."""
+    """The program that a process id stands for, empty where there is none.
+
+    A zombie is none: nobody may ever collect it where the first process is no init.
+    """
     try:
-        return Path(f"/proc/{int(process)}/comm").read_text().strip()
+        status = Path(f"/proc/{int(process)}/status").read_text()
     except (OSError, ValueError):
         return ""
+    fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    return "" if fields.get("State", "Z")[0] in "ZX" else fields.get("Name", "")
 
 
 def _accepts(path: Path) -> bool:

@@ -81,10 +81,9 @@ def _start_service(on_line: Callable[[str], None]) -> None:
 def _start_by_hand(on_line: Callable[[str], None]) -> None:
     if process := daemon.running():
         on_line(f"dockerd is starting already (process {process}); waiting for it")
-        alive = Path(f"/proc/{process}")
-        if daemon.wait(SOCKET, on_line, alive.exists):
+        if daemon.wait(SOCKET, on_line, lambda: daemon.is_dockerd(process)):
             return
-        if alive.exists():
+        if daemon.is_dockerd(process):
             raise EngineError(
                 f"dockerd runs (process {process}), but does not answer at {SOCKET}.",
                 f"Stop it (`kill {process}`), or name its socket with DOCKER_HOST.",

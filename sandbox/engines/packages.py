@@ -92,7 +92,7 @@ def _run(command: Sequence[str], on_line: Callable[[str], None]) -> tuple[int, s
         assert process.stdout is not None  # noqa: S101 - it was asked for
         for line in process.stdout:
             lines.append(line)
-            if line.startswith(("Get:", "Setting up", "Unpacking")):
+            if line.startswith(("Get:", "Setting up")):
                 on_line(f"  {line.strip()}")
     return process.returncode, "".join(lines)
 

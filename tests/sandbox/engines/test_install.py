@@ -47,6 +47,14 @@ def test_pid_files_that_name_another_program_are_removed(run: Path, content: str
     assert len(daemon.clear(run)) == 1
 
 
+def test_a_zombie_is_no_engine(run: Path, tmp_path: Path) -> None:
+    with subprocess.Popen([named(tmp_path, "dockerd")], stdin=subprocess.PIPE) as process:
+        (run / "docker.pid").write_text(str(process.pid))
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert len(daemon.clear(run)) == 1
+
+
 def test_pid_files_of_living_engines_are_kept(run: Path, tmp_path: Path) -> None:
     with subprocess.Popen([named(tmp_path, "dockerd")], stdin=subprocess.PIPE) as process:
         (run / "docker.pid").write_text(str(process.pid))

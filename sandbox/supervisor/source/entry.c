@@ -21,6 +21,12 @@ static uint64_t nanoseconds(const struct statx_timestamp *time) {
     return (uint64_t)time->tv_sec * 1000000000u + time->tv_nsec;
 }
 
+static bool mounts_known = true;
+
+void entry_prepare(bool plain) {
+    mounts_known = !plain;
+}
+
 int entry_read(int folder, const char *name, struct entry *entry) {
     struct statx found;
     int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
@@ -33,8 +39,8 @@ int entry_read(int folder, const char *name, struct entry *entry) {
     /* stx_mnt_id is at offset 144; older headers do not name it. */
     uint64_t mount;
     memcpy(&mount, (const char *)&found + 144, sizeof mount);
-    entry->mount = found.stx_mask & MOUNT_ID ? mount : 0;
-    entry->mount_known = found.stx_attributes_mask & ATTRIBUTE_MOUNT;
+    entry->mount = mounts_known && found.stx_mask & MOUNT_ID ? mount : 0;
+    entry->mount_known = mounts_known && found.stx_attributes_mask & ATTRIBUTE_MOUNT;
     entry->mount_root = found.stx_attributes & ATTRIBUTE_MOUNT;
     unsigned char *record = entry->record;
     memset(record, 0, sizeof entry->record);

@@ -17,6 +17,8 @@ struct entry {
     bool mount_root;
 };
 
+/* `plain`: mounts are told apart by device number alone. */
+void entry_prepare(bool plain);
 /* `name` may be "" for what `folder` itself is; never follows a link. 0 or an errno. */
 int entry_read(int folder, const char *name, struct entry *entry);
 void entry_set_problem(struct entry *entry, int number);

@@ -12,6 +12,8 @@
 #include "entry.h"
 #include "frame.h"
 #include "place.h"
+#include "sha256.h"
+#include "shim.h"
 #include "usage.h"
 
 #define FEATURES_MOST 8
@@ -23,12 +25,15 @@ static void have(bool works, const char *name) {
     if (works && feature_count < FEATURES_MOST) features[feature_count++] = name;
 }
 
-void features_prepare(bool without_openat2) {
+void features_prepare(bool plain) {
     struct entry root;
+    entry_prepare(plain);
+    sha256_prepare(plain);
+    shim_prepare(plain);
     usage_prepare();
-    have(place_prepare(without_openat2), "openat2");
+    have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
-    have(syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");
+    have(!plain && syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");
     have(usage_groups() == GROUPS_1, "cgroup1");
     have(usage_groups() == GROUPS_2, "cgroup2");
     have(geteuid() == 0 && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");

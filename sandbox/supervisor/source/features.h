@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-void features_prepare(bool without_openat2);
+/* `plain`: as if kernel and processor were old, to try what is done there. */
+void features_prepare(bool plain);
 void features_greet(void);
 
 #endif

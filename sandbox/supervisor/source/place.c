@@ -80,8 +80,8 @@ static int try_openat2(int base, const char *path, int flags, uint64_t resolve) 
     return fd;
 }
 
-bool place_prepare(bool without_openat2) {
-    int fd = without_openat2 ? -1 : try_openat2(AT_FDCWD, "/", O_PATH, RESOLVE_NO_MAGICLINKS);
+bool place_prepare(bool plain) {
+    int fd = plain ? -1 : try_openat2(AT_FDCWD, "/", O_PATH, RESOLVE_NO_MAGICLINKS);
     have_openat2 = fd >= 0;
     if (fd >= 0) close(fd);
     return have_openat2;

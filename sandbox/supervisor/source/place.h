@@ -27,7 +27,7 @@ struct place {
 int place_take(struct cursor *payload, struct place *place, bool links);
 
 /* Whether openat2 works here; without it only what a walk without links can prove is opened. */
-bool place_prepare(bool without_openat2);
+bool place_prepare(bool plain);
 
 /* Opens it with O_CLOEXEC; -1 with errno EXDEV where it leads out, ELOOP for a refused link. */
 int place_open(const struct place *place, int flags);

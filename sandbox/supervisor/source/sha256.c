@@ -20,6 +20,12 @@ static uint32_t big_endian(const unsigned char *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
+static bool use_instructions;
+
+void sha256_prepare(bool plain) {
+    use_instructions = !plain && sha256_have_instructions();
+}
+
 /* One round; the variables change their roles instead of their values. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                         \
     do {                                                                                         \
@@ -62,7 +68,7 @@ static void compress_one(uint32_t state[8], const unsigned char block[64]) {
 }
 
 static void compress(uint32_t state[8], const unsigned char *blocks, size_t count) {
-    if (sha256_have_instructions()) {
+    if (use_instructions) {
         sha256_compress_by_instructions(state, blocks, count);
         return;
     }

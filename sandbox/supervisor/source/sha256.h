@@ -19,6 +19,8 @@ void sha256_end(struct sha256 *hash, unsigned char digest[32]);
 /* sha256_x86.c: several times faster where the processor has instructions for it. */
 extern const uint32_t sha256_constants[64];
 bool sha256_have_instructions(void);
+/* `plain`: without them. */
+void sha256_prepare(bool plain);
 void sha256_compress_by_instructions(uint32_t state[8], const unsigned char *blocks, size_t count);
 
 #endif

@@ -9,13 +9,11 @@
 #define BIT(number) (1u << (number))
 
 bool sha256_have_instructions(void) {
-    static int known = -1;
-    unsigned a, b, c, d, sse = 0, sha = 0;
-    if (known >= 0) return known;
-    if (__get_cpuid(1, &a, &b, &c, &d)) sse = (c & BIT(19)) && (c & BIT(9)); /* SSE4.1, SSSE3 */
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) sha = (b & BIT(29)) != 0;
-    known = sse && sha;
-    return known;
+    unsigned a, b, c, d;
+    bool sse = false, sha = false;
+    if (__get_cpuid(1, &a, &b, &c, &d)) sse = c & BIT(19) && c & BIT(9); /* SSE4.1, SSSE3 */
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) sha = b & BIT(29);
+    return sse && sha;
 }
 
 __attribute__((target("sha,sse4.1,ssse3"))) void sha256_compress_by_instructions(

@@ -35,6 +35,8 @@ struct shim_report {
 
 const char *stage_name(int stage);
 
+/* `plain`: without close_range. */
+void shim_prepare(bool plain);
 /* Runs in a forked child and does not return. */
 _Noreturn void shim(const struct launch *launch);
 

@@ -134,6 +134,10 @@ def end(local: Local) -> None:
         raise
 
 
-@pytest.fixture
-def local(start: Start) -> Local:
-    return start()
+@pytest.fixture(params=["full", "plain"])
+def local(start: Start, request: pytest.FixtureRequest) -> Local:
+    """With and without what old kernels and processors lack."""
+    plain = request.param == "plain"
+    local = start("unix", *(["--plain"] if plain else []))
+    assert not plain or not local.supervisor.greeting.features & {"openat2", "mount_id"}
+    return local

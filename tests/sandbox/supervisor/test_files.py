@@ -49,14 +49,6 @@ def world(public: Path) -> Path:
     return public
 
 
-@pytest.fixture(params=["openat2", "walk"])
-def local(start: Start, request: pytest.FixtureRequest) -> Local:
-    """With and without openat2, which old kernels and engines lack."""
-    local = start("unix", *(["--without-openat2"] if request.param == "walk" else []))
-    assert ("openat2" in local.supervisor.greeting.features) == (request.param == "openat2")
-    return local
-
-
 @pytest.mark.parametrize("name", ODD)
 def test_any_name_and_any_bytes(local: Local, tmp_path: Path, name: bytes) -> None:
     data = bytes(range(256)) * 5000
@@ -89,8 +81,8 @@ def test_what_has_no_size_is_read_to_its_end(local: Local) -> None:
 )
 def test_nothing_leads_out(local: Local, world: Path, path: str) -> None:
     inside = str(world / "inside")
-    walks = "openat2" not in local.supervisor.greeting.features
-    refused = {errno.EXDEV, errno.ELOOP} if walks else {errno.EXDEV}
+    plain = "openat2" not in local.supervisor.greeting.features
+    refused = {errno.EXDEV, errno.ELOOP} if plain else {errno.EXDEV}
     for call in (
         lambda: local.supervisor.read(path, beneath=inside),
         lambda: local.supervisor.write(path, b"x", beneath=inside, user=SELF),

@@ -133,9 +133,9 @@ class _Loop:
             performed, ending = Performed(judged), self.too_much_garbage(judged)
         observation, ending = self.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
-        self.trace.append(Observed(name=name, observation=observation), asked.id)
         if performed.changed:
             self.trace.append(FilesChanged(paths=performed.changed), asked.id)
+        self.trace.append(Observed(name=name, observation=observation), asked.id)
         return observation, ending
 
     def judge(self, asked: Request | Garbage) -> "_Judged | Observation":

@@ -6,7 +6,7 @@ import typer
 
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.run import EXIT_CODES
-from sandbox.cli.show import verdict_rows
+from sandbox.cli.show import FEW, verdict_rows
 
 
 def grade(
@@ -28,6 +28,6 @@ def grade(
     if as_json:
         typer.echo(again.model_dump_json(indent=1))
     else:
-        for row in verdict_rows(again):
+        for row in verdict_rows(again, FEW):
             typer.echo(row)
     raise typer.Exit(EXIT_CODES[again.verdict])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.places import RunsOption, open_store
-from sandbox.cli.show import verdict_rows
+from sandbox.cli.show import FEW, verdict_rows
 from sandbox.cli.terminal import Progress, line
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def run(
     if as_json:
         typer.echo(grade.model_dump_json(indent=1))
     else:
-        for row in verdict_rows(grade):
+        for row in verdict_rows(grade, FEW):
             typer.echo(row)
         typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
         if keep and (container := folder.record().container):

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from sandbox.model.grade import Reason, RunGrade
     from sandbox.model.task import Task
 
+FEW = 5
+"""Reasons of each grader that are shown where a run has just been judged."""
+
 
 def reason_row(reason: "Reason") -> str:
     """One reason, with where to look."""
@@ -26,15 +29,17 @@ def reason_row(reason: "Reason") -> str:
     return f"    {line(reason.message)}" + (f"  ({line(', '.join(where))})" if where else "")
 
 
-def verdict_rows(grade: "RunGrade") -> list[str]:
-    """Render the verdict with its reasons, as `run`, `grade` and `show` print it."""
+def verdict_rows(grade: "RunGrade", most: int | None = None) -> list[str]:
+    """Render the verdict with its reasons, at `most` so many of each grader."""
     rows = [f"verdict: {coloured(grade.verdict)}"]
     if grade.problem:
         rows.append(f"    {line(grade.problem)}")
     for part in grade.grades:
         facts = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.facts.items())
         rows.append(f"  {part.grader:<11} {coloured(f'{part.verdict:<8}')} {line(facts)}".rstrip())
-        rows += [reason_row(reason) for reason in part.reasons]
+        rows += [reason_row(reason) for reason in part.reasons[:most]]
+        left = len(part.reasons[most:]) if most else 0
+        rows += [f"    and {left} more: sandbox show {grade.run[:8]}"] if left else []
     return rows
 
 

@@ -1,0 +1,218 @@
+"""One run from task to grade: session, loop, change set, fresh session, evidence, verdict."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol, Self
+
+import sandbox
+from sandbox import candidate as candidates
+from sandbox import trace as traces
+from sandbox.actions.workspace import Workspace
+from sandbox.agents.base import Agent
+from sandbox.changes.collector import Collector
+from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
+from sandbox.errors import SandboxError
+from sandbox.grading import grade, run_tests
+from sandbox.images import BuiltImage
+from sandbox.model.change import ChangeSet
+from sandbox.model.event import Entry, Final, RunStarted
+from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
+from sandbox.model.run import RunRecord
+from sandbox.policy.approvers import Approver
+from sandbox.run import run as run_loop
+from sandbox.store import RunFolder, Store, write_whole
+from sandbox.tasks import LoadedTask
+
+RUN, STARTED, KEPT = "sandbox.run", "sandbox.started", "sandbox.kept"
+"""Labels of a run's containers: its id, the second it was started, whether it is to stay."""
+
+
+class Listener(Protocol):
+    """Whoever shows a trial's progress."""
+
+    def stage(self, text: str) -> None:
+        """Something that takes a moment has begun."""
+
+    def entry(self, entry: Entry) -> None:
+        """Something was written to the trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is run, by whom, in what."""
+
+    task: LoadedTask
+    image: BuiltImage
+    agent: Callable[[RunFolder], Agent]
+    """Makes the agent, which may keep a log in the run's folder."""
+    approver: Approver
+    keep: bool = False
+    """Whether the agent's container stays, stopped, when the run is over."""
+
+
+def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
+    """Run a trial and store all that it gives.
+
+    Whatever happens, no container is left behind (but one that is to be kept), and the run folder
+    says what happened. Errors of the machinery are recorded and raised again.
+    """
+    run = store.new_id(trial.task.task.id)
+    folder = store.folder(run)
+    agent = trial.agent(folder)
+    about = engine.info()
+    record = RunRecord(
+        id=run,
+        task=trial.task.task.id,
+        task_digest=trial.task.digest,
+        image=trial.image.tag,
+        image_id=trial.image.id,
+        agent=agent.name,
+        sandbox_version=sandbox.__version__,
+        engine=f"{about.name} {about.version}",
+        started=_now(),
+    )
+    store.create(record)
+    try:
+        verdict, problem = _judged(trial, agent, engine, folder, listener).verdict, ""
+    except BaseException as error:
+        verdict, problem = Verdict.ERROR, _problem(error)
+        _save_error(folder, trial.task, problem)
+        raise
+    finally:
+        ended = {"ended": _now(), "verdict": verdict, "problem": problem}
+        folder.save_record(folder.record().model_copy(update=ended))
+    return folder
+
+
+def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
+    """Grade a run from what is stored of it; StoreError where that is not enough."""
+    stored = traces.read(folder.trace)
+    finals = [entry.event for entry in stored.entries if isinstance(entry.event, Final)]
+    crossed = candidates.unpack(folder.candidate)
+    evidence = Evidence(
+        run=folder.id,
+        task=task.task.id,
+        task_digest=task.digest,
+        entries=stored.entries,
+        chain_problem=stored.problem,
+        changes=folder.load(folder.changes, ChangeSet),
+        tests=folder.load(folder.tests, TestReport),
+        final=finals[-1].fields if finals else None,
+        refused=crossed.refused,
+    )
+    result = grade(task.task, evidence)
+    folder.save(folder.grade, result)
+    return result
+
+
+def _judged(
+    trial: Trial, agent: Agent, engine: Engine, folder: RunFolder, listener: Listener
+) -> RunGrade:
+    """Run the agent, take what it left, test that elsewhere, and grade."""
+    with ExitStack() as stack:
+        closing = stack.enter_context(ThreadPoolExecutor(2))
+        session = _agent_session(trial, engine, folder, listener, stack)
+        collector = Collector(session, trial.task.task.scope, trial.task.worktree)
+        _run_agent(trial, agent, session, folder, listener)
+        fresh = stack.enter_context(_Fresh(engine, _spec(trial, folder), closing))
+        collected = collector.collect(fresh.session)
+        folder.save(folder.changes, collected.changes)
+        write_whole(folder.patch, collected.patch.encode())
+        candidate = candidates.take(
+            session, collected.changes, trial.task.task.scope, trial.task.worktree
+        )
+        candidates.pack(candidate, folder.candidate)
+        if not trial.keep:
+            closing.submit(session.close)
+        listener.stage("running the hidden tests in a fresh container")
+        report = run_tests(trial.task, fresh.session(), candidate)
+        folder.save(folder.tests, report)
+    return regrade(folder, trial.task)
+
+
+def _agent_session(
+    trial: Trial, engine: Engine, folder: RunFolder, listener: Listener, stack: ExitStack
+) -> Session:
+    listener.stage("starting a container")
+    session = engine.start(_spec(trial, folder, keep=trial.keep))
+    stack.callback(session.close)
+    if trial.keep:
+        record = folder.record().model_copy(update={"container": session.container})
+        folder.save_record(record)
+    return session
+
+
+def _run_agent(
+    trial: Trial, agent: Agent, session: Session, folder: RunFolder, listener: Listener
+) -> None:
+    workspace = Workspace(session, trial.task.task, trial.task.worktree)
+    with traces.TraceWriter(folder.trace, listener.entry) as trace:
+        run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent))
+
+
+def _started(trial: Trial, folder: RunFolder, agent: Agent) -> RunStarted:
+    return RunStarted(
+        run=folder.id,
+        task=trial.task.task.id,
+        task_digest=trial.task.digest,
+        image=trial.image.id,
+        agent=agent.name,
+        mode="raw",
+        coverage="top-level",
+    )
+
+
+def _spec(trial: Trial, folder: RunFolder, *, keep: bool = False) -> SessionSpec:
+    limits = trial.task.task.limits
+    labels = {MANAGED: "1", RUN: folder.id, STARTED: f"{time.time():.0f}"}
+    return SessionSpec(
+        image=trial.image.id,
+        labels=labels | ({KEPT: "1"} if keep else {}),
+        limits=Limits(limits.memory_bytes, limits.processes, limits.cpus),
+        keep=keep,
+    )
+
+
+class _Fresh:
+    """A session that the agent never saw, started in the background while the old one is read."""
+
+    def __init__(self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor) -> None:
+        self._starting = pool.submit(engine.start, spec)
+
+    def session(self) -> Session:
+        """Wait for it."""
+        return self._starting.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._starting.exception() is None:
+            self._starting.result().close()
+
+
+def _problem(error: BaseException) -> str:
+    """Say in a sentence why a run has no verdict."""
+    if isinstance(error, KeyboardInterrupt):
+        return "It was interrupted."
+    return error.message if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
+
+
+def _save_error(folder: RunFolder, task: LoadedTask, problem: str) -> None:
+    failed = RunGrade(
+        run=folder.id,
+        task=task.task.id,
+        task_digest=task.digest,
+        verdict=Verdict.ERROR,
+        grades=(),
+        problem=problem,
+    )
+    folder.save(folder.grade, failed)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -11,12 +11,13 @@ BASH = "/bin/bash"
 
 def run_command(action: RunCommand, workspace: Workspace) -> Performed:
     """Run it by bash in a folder of the worktree."""
-    if workspace.entry(action.cwd).kind is not FileKind.DIRECTORY:
+    cwd = workspace.resolve(action.cwd)
+    if cwd != b"." and workspace.entry(action.cwd).kind is not FileKind.DIRECTORY:
         raise Refusal(ErrorCode.NOT_A_FOLDER, f"cwd: {action.cwd} is not a folder.")
     longest = workspace.task.limits.command_seconds
     completed = workspace.run(
         (BASH, "-c", shell_line(action.command)),
-        cwd=workspace.resolve(action.cwd),
+        cwd=cwd,
         stdin=action.stdin.encode(),
         seconds=min(action.timeout_seconds or longest, longest),
     )

@@ -13,6 +13,7 @@
 #include "usage.h"
 
 #define READS_PER_TURN 16
+#define GIVE_UP_US 10000000u
 
 static struct job *jobs[JOBS];
 static struct job *spare; /* the one that was freed last */
@@ -194,16 +195,29 @@ static void read_status(struct job *job) {
         job->reported = true;
         job->deadline_us = 0;
         close_descriptor(&job->stdin_fd);
-    } else {
+    } else if (!job->end.event) { /* else it was given up before */
         job_ended(job, &report);
     }
 }
 
+static void order_death(struct job *job, uint64_t now) {
+    job->deadline_us = 0;
+    job->give_up_us = now + GIVE_UP_US;
+    if (job->shim <= 0) return;
+    kill(job->shim, SHIM_KILL);
+    kill(job->shim, SIGCONT); /* a command of root's may have stopped it */
+}
+
 static void job_step(struct job *job, uint64_t now) {
     if (job->deadline_us && now >= job->deadline_us && !job->end.event) {
-        job->deadline_us = 0;
         job->timed_out = true;
-        if (job->shim > 0) kill(job->shim, SHIM_KILL);
+        order_death(job, now);
+    }
+    if (job->give_up_us && now >= job->give_up_us && !job->end.event) {
+        /* It hangs in the kernel, which will kill it when it can. */
+        struct shim_report stuck = {
+            .event = SHIM_ENDED, .status = SIGKILL, .survivors = 1, .ended_us = now};
+        job_ended(job, &stuck);
     }
     if (job->stdin_fd >= 0 && job->input_length && queue_has_room()) feed(job);
     if (!job->end.event || job->reported) {
@@ -252,6 +266,8 @@ int jobs_timeout(void) {
         struct job *job = jobs[i];
         if (job->end.event && !job->reported && queue_has_room()) return 0;
         if (job->deadline_us && job->deadline_us < next) next = job->deadline_us;
+        bool dying = job->give_up_us && !job->end.event;
+        if (dying && job->give_up_us < next) next = job->give_up_us;
     }
     if (next == UINT64_MAX) return -1;
     if (next <= now) return 0;
@@ -291,7 +307,7 @@ void job_kill(uint32_t id) {
     struct job *job = job_find(id);
     if (!job || job->shim <= 0) return;
     if (!job->end.event) job->killed = true;
-    kill(job->shim, SHIM_KILL);
+    order_death(job, now_us());
 }
 
 static int shims(pid_t *pids) {

@@ -29,6 +29,7 @@ struct job {
     short status_events;
     int polled, polled_end; /* its part of the polled descriptors */
     uint64_t started_us, deadline_us, kills_before;
+    uint64_t give_up_us; /* when a tree that does not die is reported all the same */
     bool killed, timed_out, reported;
     struct shim_report end; /* its event is 0 until the command has ended */
     unsigned char *input;   /* standard input that the pipe did not take yet */

@@ -33,6 +33,20 @@ def test_a_deadline_ends_the_whole_tree(local: Local, line: str) -> None:
     assert local.supervisor.usage().processes == 0
 
 
+@pytest.mark.parametrize("name", ["STOP", "TERM", "CONT", "CHLD", "HUP"])
+def test_no_signal_keeps_the_shim_from_its_work(local: Local, name: str) -> None:
+    done = local.shell(f"kill -{name} $PPID; sleep 600", timeout=0.2)
+    assert (done.timed_out, done.signal) == (True, 9)
+    assert local.supervisor.usage().processes == 0
+
+
+def test_a_lost_shim_is_told_as_a_killed_command(local: Local) -> None:
+    done = local.shell("kill -KILL $PPID; exec sleep 600")
+    assert (done.exit_code, done.signal, done.timed_out) == (None, 9, False)
+    assert local.supervisor.kill_all() <= 1
+    assert local.supervisor.usage().processes == 0
+
+
 def test_a_command_that_ends_in_time_is_not_touched(local: Local) -> None:
     assert not local.run("true", timeout=60).timed_out
 

@@ -9,6 +9,9 @@ from sandbox.model.session import FileEntry, FileKind
 DIGEST_LIMIT = 256 << 20
 """Bytes of the largest file that is hashed. A larger one counts as changed once it is written."""
 
+PATH_LIMIT = 4000
+"""Bytes of the longest path that the kernel takes at once. A file below it is not hashed either."""
+
 DIGEST_TOTAL = 2 << 30
 """Bytes that are hashed at most on each side, in order of path, so that no agent buys time."""
 
@@ -99,7 +102,7 @@ def _affordable(files: Iterable[tuple[bytes, int]]) -> list[bytes]:
     chosen = []
     total = 0
     for path, size in sorted(files):
-        if size <= DIGEST_LIMIT and total + size <= DIGEST_TOTAL:
+        if len(path) <= PATH_LIMIT and size <= DIGEST_LIMIT and total + size <= DIGEST_TOTAL:
             total += size
             chosen.append(path)
     return chosen

@@ -14,12 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sandbox.changes.difference import Status
+from sandbox.changes.difference import PATH_LIMIT, Status
 from sandbox.errors import EvidenceError
 from sandbox.model.session import FileKind
-
-PIECE = 4000
-"""Bytes of the longest path that is given to the kernel at once, below its own 4096."""
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY
 FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -59,7 +56,7 @@ class Layer:
     def stat(self, path: bytes) -> os.stat_result | None:
         """Look at one entry; None where there is none."""
         try:
-            if len(path) <= PIECE:
+            if len(path) <= PATH_LIMIT:
                 return os.stat(path, dir_fd=self._top, follow_symlinks=False)
             with self._near(path) as (folder, name):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -99,7 +96,7 @@ class Layer:
         return self._open(path, FILE_FLAGS)
 
     def _open(self, path: bytes, flags: int) -> int:
-        if len(path) <= PIECE:
+        if len(path) <= PATH_LIMIT:
             return os.open(path, flags, dir_fd=self._top)
         with self._near(path) as (folder, name):
             return os.open(name, flags, dir_fd=folder)
@@ -109,8 +106,8 @@ class Layer:
         """Give a directory and a path below it that is short enough."""
         folder = self._top
         try:
-            while len(path) > PIECE:
-                cut = path.rindex(b"/", 0, PIECE)
+            while len(path) > PATH_LIMIT:
+                cut = path.rindex(b"/", 0, PATH_LIMIT)
                 deeper = os.open(
                     path[:cut], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder
                 )

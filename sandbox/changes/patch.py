@@ -76,8 +76,9 @@ def _file(change: Change, contents: Contents | None) -> Iterator[str]:
     if before and after and before.digest == after.digest and before.digest:
         return
     path = paths.raw(change.path)
-    if any(state and state.size > FILE_LIMIT for state in (before, after)) or contents is None:
-        yield "# too large to be shown"
+    unknown = _regular(after) and after is not None and after.digest is None
+    if unknown or contents is None or _too_large(before) or _too_large(after):
+        yield "# not shown: too large, or too deep in folders"
         return
     old = contents.read_before(path, FILE_LIMIT) if _regular(before) else b""
     new = contents.read_after(path, FILE_LIMIT) if _regular(after) else b""
@@ -99,6 +100,10 @@ def _file(change: Change, contents: Contents | None) -> Iterator[str]:
 
 def _regular(state: FileState | None) -> bool:
     return state is not None and state.kind is FileKind.FILE
+
+
+def _too_large(state: FileState | None) -> bool:
+    return state is not None and state.size > FILE_LIMIT
 
 
 def _status(before: FileState | None, after: FileState | None) -> Iterator[str]:

@@ -48,12 +48,12 @@ class HostFiles:
     """`sandbox.changes.git_files.Files` over a folder; links are refused as a session does."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = os.fsencode(folder)
+        self._folder = folder
 
     def read(self, path: bytes, limit: int, offset: int = 0) -> bytes | None:
         try:
             self._refuse_links(path)
-            with open(self._folder + b"/" + path, "rb") as file:
+            with self._at(path).open("rb") as file:
                 file.seek(offset)
                 return file.read(limit)
         except FileNotFoundError:
@@ -64,17 +64,20 @@ class HostFiles:
     def list(self, path: bytes) -> list[FileEntry]:
         self._refuse_links(path)
         try:
-            with os.scandir(self._folder + b"/" + path) as entries:
+            with os.scandir(os.fsencode(self._at(path))) as entries:
                 return [_entry(entry) for entry in entries]
         except FileNotFoundError:
             return []
         except OSError as error:
             raise GitProblem(f"{path!r}: {error.strerror}") from error
 
+    def _at(self, path: bytes) -> Path:
+        return self._folder / os.fsdecode(path)
+
     def _refuse_links(self, path: bytes) -> None:
         parts = path.split(b"/")
         for count in range(1, len(parts) + 1):
-            if os.path.islink(self._folder + b"/" + b"/".join(parts[:count])):
+            if self._at(b"/".join(parts[:count])).is_symlink():
                 raise GitProblem(f"{path!r} is a link")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.changes import git
 from sandbox.changes.git_files import GitProblem
+from sandbox.changes.git_objects import Objects
 from tests.sandbox.changes.host import HostFiles, Repository
 
 
@@ -95,7 +96,7 @@ def test_new_commits_come_oldest_first_with_their_paths(
 
 def test_packed_objects_and_deltas_are_what_git_says(repository: Repository) -> None:
     repository.git("gc", "-q", "--aggressive", "--prune=now")
-    objects = git.Objects(HostFiles(repository.folder))
+    objects = Objects(HostFiles(repository.folder))
     listed = repository.git("cat-file", "--batch-check", "--batch-all-objects").split("\n")
     for line in listed:
         identity, kind, size = line.split(" ")

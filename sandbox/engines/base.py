@@ -133,10 +133,10 @@ class Session(Protocol):
         """What the supervisor said first."""
 
     def run(self, command: Command) -> Completed:
-        """Start a command and wait for its end."""
+        """Start a command and wait for its end; OSError where it cannot be started."""
 
     def start(self, command: Command) -> Process:
-        """Start a command and return at once."""
+        """Start a command and return at once; OSError where it cannot be started."""
 
     def read(
         self,

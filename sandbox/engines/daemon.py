@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from sandbox.errors import EngineError
 from sandbox.places import cache
 
 START_SECONDS = 90.0
+STOP_SECONDS = 10.0
 SAY_EVERY = 5.0
 LAST_LINES = 15
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -45,6 +47,25 @@ def running(name: str = "dockerd") -> int | None:
 def is_dockerd(process: int) -> bool:
     """Whether a process id still stands for dockerd."""
     return _name(str(process)) == "dockerd"
+
+
+def stop_containerd(run: Path) -> int | None:
+    """End the containerd that a dead dockerd has left behind; its process id, None for none.
+
+    Only one that runs with dockerd's own configuration below `run`; containers outlive it.
+    """
+    process = running("containerd")
+    if process is None or running() is not None:
+        return None
+    words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    configuration = run / "docker/containerd/containerd.toml"
+    if not any(Path(os.fsdecode(word)).resolve() == configuration.resolve() for word in words):
+        return None
+    os.kill(process, signal.SIGKILL)
+    end = time.monotonic() + STOP_SECONDS
+    while _name(str(process)) and time.monotonic() < end:
+        time.sleep(0.02)
+    return process
 
 
 def clear(run: Path) -> list[str]:

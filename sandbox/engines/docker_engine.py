@@ -76,7 +76,8 @@ class DockerEngine(DockerImages):
 
     def start(self, spec: SessionSpec) -> DockerSession:
         """Start a container and return once its supervisor has answered."""
-        if self._by_socket():
+        # The engine cannot copy files out of a container whose socket's folder is gone.
+        if self._by_socket() and not spec.keep:
             try:
                 with Listener() as listener:
                     return self._launch(spec, listener)

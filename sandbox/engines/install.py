@@ -90,15 +90,24 @@ def _start_by_hand(on_line: Callable[[str], None]) -> None:
             )
     if not control_groups.is_mounted():
         control_groups.mount(on_line)
+    try:
+        _start_clean((), on_line)
+    except EngineError as error:
+        options: tuple[str, ...] = ()
+        if "iptables" in error.message:
+            on_line("dockerd cannot set up a network here; starting it without one")
+            options = WITHOUT_NETWORK
+        elif stopped := daemon.stop_containerd(RUN):
+            on_line(f"stopped the containerd of an earlier dockerd (process {stopped})")
+        else:
+            raise
+        _start_clean(options, on_line)
+
+
+def _start_clean(options: tuple[str, ...], on_line: Callable[[str], None]) -> None:
     for removed in daemon.clear(RUN):
         on_line(f"removed {removed}")
-    try:
-        daemon.start(SOCKET, (), on_line)
-    except EngineError as error:
-        if "iptables" not in error.message:
-            raise
-        on_line("dockerd cannot set up a network here; starting it without one")
-        daemon.start(SOCKET, WITHOUT_NETWORK, on_line)
+    daemon.start(SOCKET, options, on_line)
 
 
 def _has_apparmor() -> bool:

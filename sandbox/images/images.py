@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox import tasks
-from sandbox.engines.base import MANAGED, Engine, ImageInfo
+from sandbox.engines.base import Engine, ImageInfo
 from sandbox.errors import ImageError
 from sandbox.images import task as task_image
-from sandbox.images.recipe import OnLine, Recipe, Work
+from sandbox.images.recipe import INPUTS, OnLine, Recipe, Work
 from sandbox.sources import Sources
 from sandbox.tasks import LoadedTask
 
@@ -129,7 +129,7 @@ def stale(engine: Engine) -> list[ImageInfo]:
         while recipe:
             needed.add(recipe.tag)
             recipe = recipe.parent
-    found = [image for image in engine.images(MANAGED) if not needed.intersection(image.tags)]
+    found = [image for image in engine.images(INPUTS) if not needed.intersection(image.tags)]
     return sorted(found, key=lambda image: image.size, reverse=True)
 
 

@@ -118,7 +118,11 @@ class _Loop:
 
     def turn(self, asked: Request | Garbage) -> tuple[Observation, Ending | None]:
         """Record what is asked, decide, carry it out, record what comes of it."""
-        judged = self.judge(asked)
+        try:
+            judged = self.judge(asked)
+        except SessionLostError:
+            self.trace.append(_taken(asked, None), asked.id)
+            raise
         decision = judged.decision if isinstance(judged, _Judged) else None
         self.trace.append(_taken(asked, decision), asked.id)
         ending = self.exhausted()

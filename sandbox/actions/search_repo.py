@@ -39,7 +39,7 @@ def _arguments(action: SearchRepository, folder: bytes) -> tuple[str | bytes, ..
     if action.glob is not None:
         options.append(f"--include={action.glob}")
     where = () if folder == b"." else (folder,)
-    return ("grep", "-rnIHZs", *options, "-e", action.pattern, "--", *where)
+    return ("grep", "-rnIHZs", "--devices=skip", *options, "-e", action.pattern, "--", *where)
 
 
 def _matches(output: bytes, limit: int) -> tuple[tuple[Match, ...], bool]:

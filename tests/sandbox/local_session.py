@@ -33,7 +33,7 @@ class LocalSession:
     failing: dict[bytes, int] = field(default_factory=dict)
     """Paths whose writing fails, with the errno."""
     lost: BaseException | None = None
-    """What every command raises instead of being run."""
+    """What every command and `stat` raises instead."""
 
     def run(self, command: Command) -> Completed:
         self.commands.append(command)
@@ -107,6 +107,8 @@ class LocalSession:
         if parents:
             place.parent.mkdir(parents=True, exist_ok=True)
         new = not place.exists()
+        if not new and not place.is_file():
+            raise OSError(errno.EINVAL, "Invalid argument")
         place.write_bytes(data)
         if mode is not None or new:
             place.chmod(0o644 if mode is None else mode)
@@ -122,6 +124,8 @@ class LocalSession:
     def stat(
         self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False
     ) -> FileEntry:
+        if self.lost is not None:
+            raise self.lost
         return _entry(self._place(path, beneath, follow=follow), os.fsencode(path))
 
     def list(

@@ -27,8 +27,8 @@ def test_a_run_from_start_to_answer(world: World) -> None:
     assert world.kinds == [
         "run_started",
         "action",
-        "observation",
         "files_changed",
+        "observation",
         "action",
         "observation",
         "action",

@@ -140,6 +140,13 @@ def test_a_lost_session_is_recorded_and_raised(world: World) -> None:
     assert (world.ended.reason, world.ended.message) == ("session_lost", "The container is gone.")
 
 
+def test_a_session_that_is_lost_while_rules_look_at_a_path(world: World) -> None:
+    world.session.lost = SessionLostError("The container is gone.")
+    with pytest.raises(SessionLostError):
+        world.act(("read_file", {"path": "a"}))
+    assert world.kinds == ["run_started", "action", "run_ended"]
+
+
 def test_a_session_that_is_lost_at_the_very_end(world: World) -> None:
     world.session.lost = SessionLostError("The container is gone.")
     with pytest.raises(SessionLostError):

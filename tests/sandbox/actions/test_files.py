@@ -9,6 +9,7 @@ from typing import cast
 from sandbox.actions.registry import perform
 from sandbox.actions.workspace import Workspace
 from sandbox.model.action import (
+    ApplyPatch,
     ListFiles,
     ReadFile,
     SearchRepository,
@@ -76,6 +77,18 @@ def test_files_that_cannot_be_read(root: Path, workspace: Workspace) -> None:
     assert refusal(ReadFile(path="folder"), workspace)[0] == ErrorCode.NOT_A_FILE
     assert refusal(ReadFile(path="f/x"), workspace)[0] == ErrorCode.NOT_A_FOLDER
     assert refusal(ReadFile(path="f"), workspace)[0] == ErrorCode.TOO_LARGE
+
+
+def test_what_would_block_is_not_opened(root: Path, workspace: Workspace) -> None:
+    os.mkfifo(root / "pipe")
+    assert refusal(ReadFile(path="pipe"), workspace)[0] == ErrorCode.NOT_A_FILE
+    assert refusal(WriteFile(path="pipe", content=""), workspace)[0] == ErrorCode.NOT_A_FILE
+    assert result(SearchRepository(pattern="x"), workspace)["matches"] == []
+    assert result(SearchRepository(pattern="x", path="pipe"), workspace)["matches"] == []
+    patch = ApplyPatch(patch="--- a/pipe\n+++ b/pipe\n@@ -1 +1 @@\n-a\n+b\n")
+    code, message = refusal(patch, workspace)
+    assert code == ErrorCode.PATCH_REJECTED
+    assert "pipe is a fifo, not a regular file" in message
 
 
 def test_folders_are_listed(root: Path, workspace: Workspace) -> None:

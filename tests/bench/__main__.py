@@ -42,10 +42,9 @@ class Row:
 
 
 def main() -> int:
-    rows = [Row(*values) for part in (actions, start, changes, trials) for values in part.measure()]
-    print(
-        f"{platform.machine()}, {os.cpu_count()} processors, Linux {platform.release()}; p50 in ms\n"
-    )
+    parts = (actions, start, changes, trials)
+    rows = [Row(*values) for part in parts for values in part.measure()]
+    print(f"{platform.machine()}, {os.cpu_count()} processors; p50 in ms\n")
     print("| what | ours | floor | ratio | bound | met |")
     print("|---|---|---|---|---|---|")
     for row in rows:

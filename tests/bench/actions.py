@@ -8,7 +8,7 @@ import docker
 
 from sandbox.model.session import AGENT, Command
 from tests.bench.clock import Measure, interleaved
-from tests.bench.fixture import open_session, prepared
+from tests.bench.fixture import LABELS, open_session, prepared
 
 MEGABYTE = b"0123456789abcdef" * (1 << 16)
 
@@ -29,7 +29,9 @@ def archive(data: bytes) -> bytes:
 def measure() -> list[Measure]:
     client = docker.from_env()
     with prepared() as (engine, _, image), open_session(engine, image.tag) as session:
-        container = client.containers.get(session.container)
+        container = client.containers.run(
+            image.tag, ["/bin/sleep", "600"], network_mode="none", labels=LABELS, detach=True
+        )
         true = Command(("/bin/true",))
         action, floor = interleaved(200, lambda: session.run(true), spawn)
         _, exec_run = interleaved(
@@ -46,6 +48,7 @@ def measure() -> list[Measure]:
             lambda: session.read("/tmp/ours"),
             lambda: b"".join(container.get_archive("/tmp/put")[0]),
         )
+        container.remove(force=True)
     client.close()
     return [
         ("an action (`true`)", "posix_spawn", action, floor, 2, False),

@@ -14,6 +14,10 @@ from sandbox.model.session import HOME
 from sandbox.model.task import Task
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
+DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
+"""What the folder of a task's image holds: what all share, what a repository's tasks share, and
+what is the task's own.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,11 @@ def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
         problems.append(f"id: is {task.id!r}, but the folder says {name!r}")
     if repository.name != folder.parent.name:
         problems.append(f"the repo file's name is {repository.name!r}, not {folder.parent.name!r}")
-    if not (places.project() / "images" / task.image / "Dockerfile").is_file():
-        problems.append(f"image: there is no images/{task.image}/Dockerfile")
+    problems += [
+        f"image: there is no images/{task.image}/{needed}"
+        for needed in DOCKERFILES
+        if not (places.project() / "images" / task.image / needed).is_file()
+    ]
     versions = [release.version for release in repository.releases]
     problems += [
         f"{field}: {version!r} is none of the releases {', '.join(versions)}"

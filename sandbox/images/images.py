@@ -69,7 +69,7 @@ class Images:
                 return found, False
             parent = recipe.parent.tag if recipe.parent else ""
             on_line(f"building {recipe.tag}")
-            with self._log(recipe, on_line) as report:
+            with self._log(recipe, on_line) as report, _writable(folder):
                 return recipe.make(recipe, Work(self._engine, folder, parent, report)), True
 
     @contextmanager

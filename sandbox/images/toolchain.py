@@ -10,8 +10,9 @@ from sandbox.images import base
 from sandbox.images.recipe import Recipe, Work, copy, digest, dockerfile, folder_digest
 from sandbox.model.repository import Repository
 from sandbox.sources import Sources
+from sandbox.tasks import DOCKERFILES
 
-ENVIRONMENT, TASK = "environment.Dockerfile", "task.Dockerfile"
+TOOLCHAIN, ENVIRONMENT, TASK = DOCKERFILES
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 
@@ -28,8 +29,9 @@ def toolchain(name: str) -> Recipe:
     inputs = folder_digest(source, [f for f in files if f.name not in (ENVIRONMENT, TASK)])
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
-        dockerfile(source / "Dockerfile", work)
-        copy((source / "etc").iterdir(), work.folder / "etc")
+        dockerfile(source / TOOLCHAIN, work)
+        if (source / "etc").is_dir():
+            copy((source / "etc").iterdir(), work.folder / "etc")
         return work.engine.build(
             work.folder,
             tag=recipe.tag,

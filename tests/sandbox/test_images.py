@@ -182,6 +182,13 @@ def test_stale_are_the_images_that_no_task_needs(project: Path) -> None:
     assert new.tag != old.tag
 
 
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    images = Images(OwnImages().prepared(), tmp_path / "cache")
+    with pytest.raises(ImageError, match=r"cannot be written(.|\n)*SANDBOX_CACHE"):
+        images.ensure(tasks.load(NAME), lambda _: None)
+
+
 @pytest.mark.engine
 def test_a_failed_build_names_its_log_and_leaves_nothing(
     project: Path, engine: Engine, image: BuiltImage

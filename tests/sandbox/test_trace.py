@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -196,6 +196,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(fields=st.dictionaries(TEXT, JSON))
 def test_every_value_survives(
     tmp_path_factory: pytest.TempPathFactory, fields: dict[str, JsonValue]
@@ -209,6 +210,7 @@ def test_every_value_survives(
     assert event.fields == fields
 
 
+@settings(deadline=None)
 @given(place=st.floats(0, 1, exclude_max=True), change=st.integers(1, 255))
 def test_no_byte_can_be_changed_unseen(
     tmp_path_factory: pytest.TempPathFactory, place: float, change: int

@@ -48,6 +48,7 @@ def applied(patch: str, content: str) -> str:
     return patched(content.encode(), file.hunks).decode()
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS, st.integers(0, 4))
 def test_a_difference_leads_from_one_text_to_the_other(old: str, new: str, context: int) -> None:
     assume(old != new)
@@ -72,6 +73,7 @@ def test_a_difference_by_git_leads_from_one_text_to_the_other(
     assert patched(old.encode(), file.hunks) == new.encode()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(), unique=True, min_size=4, max_size=40), st.data())
 def test_a_context_that_differs_is_refused(numbers: list[int], data: st.DataObject) -> None:
     lines = [f"{number}\n" for number in numbers]
@@ -84,6 +86,7 @@ def test_a_context_that_differs_is_refused(numbers: list[int], data: st.DataObje
         applied(patch, "".join(other))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(), unique=True, min_size=1), st.integers(0, 50))
 def test_a_hunk_is_found_where_its_lines_moved(numbers: list[int], count: int) -> None:
     old = "".join(f"{number}\n" for number in numbers)
@@ -92,6 +95,7 @@ def test_a_hunk_is_found_where_its_lines_moved(numbers: list[int], count: int) -
     assert applied(difference(old, new), above + old) == above + new
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_raises_anything_else(patch: str) -> None:
     with contextlib.suppress(PatchError):

@@ -75,7 +75,9 @@ def test_links_within_the_worktree_are_followed(root: Path, workspace: Workspace
     assert refusal(ReadFile(path="loop"), workspace)[0] == ErrorCode.FORBIDDEN_PATH
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.binary(min_size=1, max_size=20).filter(
         lambda name: not {0, ord("/")} & set(name) and name not in (b".", b"..", b".git")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.agents.base import Garbage
@@ -53,11 +53,13 @@ def test_a_request_is_read() -> None:
                       Request)  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.binary())
 def test_no_line_raises(line: bytes) -> None:
     parse(line)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([GOOD, b"", b"  \r", b"x", b"y" * 90]), max_size=6), st.data())
 def test_lines_do_not_depend_on_how_they_arrive(parts: list[bytes], data: st.DataObject) -> None:
     stream = b"\n".join(parts)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.model.glob import Globs, check
@@ -84,6 +84,7 @@ def reference(names: list[str]) -> str:
     return expression
 
 
+@settings(deadline=None)
 @given(
     SIMPLE.filter(lambda names: len(names) < 7),
     st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=6),
@@ -93,6 +94,7 @@ def test_agrees_with_the_plain_translation(names: list[str], path: list[str]) ->
     assert Globs(["/".join(names)]).match("/".join(path)) == expected
 
 
+@settings(deadline=None)
 @given(st.binary(min_size=1).filter(lambda name: b"\0" not in name and name[0] != ord("/")))
 def test_a_quoted_path_matches_itself(name: bytes) -> None:
     path = text(name)

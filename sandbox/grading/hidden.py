@@ -69,9 +69,10 @@ def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestR
     breaks, DocumentError where the task's hidden files cannot be read.
     """
     hidden = dict(_hidden(task.folder / task.task.tests.hidden))
+    graded = _files(task)
     own = Candidate(
-        {path: file for path, file in candidate.files.items() if path not in _files(task)},
-        candidate.deleted,
+        {path: file for path, file in candidate.files.items() if path not in graded},
+        tuple(path for path in candidate.deleted if path not in graded),
         candidate.refused,
     )
     failed = lay(own, session, task.worktree)

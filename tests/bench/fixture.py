@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import docker
+
 from sandbox import engines, places, tasks
 from sandbox.engines.base import MANAGED, Engine, Session, SessionSpec
 from sandbox.images import BuiltImage, Images
@@ -24,3 +26,14 @@ def prepared() -> Iterator[tuple[Engine, LoadedTask, BuiltImage]]:
 
 def open_session(engine: Engine, image: str) -> Session:
     return engine.start(SessionSpec(image=image, labels=LABELS))
+
+
+def create_and_start(client: docker.APIClient, image: str) -> str:
+    """Plain Docker: two requests and nothing else, without a network."""
+    settings = client.create_host_config(network_mode="none")
+    created = client.create_container(
+        image, ["/bin/sleep", "600"], host_config=settings, labels=LABELS
+    )
+    container = str(created["Id"])
+    client.start(container)
+    return container

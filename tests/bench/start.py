@@ -4,11 +4,11 @@ import docker
 
 from sandbox.model.session import Command
 from tests.bench.clock import Measure, interleaved
-from tests.bench.fixture import LABELS, open_session, prepared
+from tests.bench.fixture import create_and_start, open_session, prepared
 
 
 def measure() -> list[Measure]:
-    client = docker.from_env()
+    client = docker.APIClient()
     with prepared() as (engine, _, image):
         open_sessions, plain = [], []
 
@@ -18,11 +18,7 @@ def measure() -> list[Measure]:
             session.run(Command(("/bin/true",)))
 
         def floor() -> None:
-            container = client.containers.create(
-                image.tag, ["/bin/sleep", "60"], network_mode="none", labels=LABELS
-            )
-            plain.append(container)
-            container.start()
+            plain.append(create_and_start(client, image.tag))
 
         try:
             taken, bare = interleaved(15, ours, floor)
@@ -30,6 +26,6 @@ def measure() -> list[Measure]:
             for session in open_sessions:
                 session.close()
             for container in plain:
-                container.remove(force=True)
+                client.remove_container(container, force=True)
     client.close()
     return [("sandbox ready, first command done", "create + start", taken, bare, 1.2, False)]

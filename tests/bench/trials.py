@@ -8,7 +8,7 @@ from pathlib import Path
 import docker
 
 from tests.bench.clock import Measure, interleaved
-from tests.bench.fixture import LABELS, TASK, prepared
+from tests.bench.fixture import TASK, create_and_start, prepared
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
 TEN_ACTIONS = Path(__file__).with_name("ten-actions.yaml")
@@ -19,7 +19,7 @@ def command(*arguments: str) -> int:
 
 
 def measure() -> list[Measure]:
-    client = docker.from_env()
+    client = docker.APIClient()
     with prepared() as (_, _, image), tempfile.TemporaryDirectory() as runs:
 
         def trial() -> None:
@@ -28,11 +28,8 @@ def measure() -> list[Measure]:
 
         def floor() -> None:
             for _ in range(2):
-                container = client.containers.create(
-                    image.tag, ["/bin/sleep", "60"], network_mode="none", labels=LABELS
-                )
-                container.start()
-                container.remove(force=True)
+                container = create_and_start(client, image.tag)
+                client.remove_container(container, force=True)
 
         whole, bare = interleaved(10, trial, floor)
     client.close()

@@ -35,7 +35,6 @@ HOMES = {
     "yaml": "sandbox/documents",
     "zstandard": "sandbox/candidate",
     "ziglang": "sandbox/supervisor/build",
-    "unidiff": "sandbox/actions/",
 }
 """By package: what the path of each file that imports it starts with."""
 

@@ -43,9 +43,7 @@ class TraceWriter:
         self.path = path
         self._listener = listener
         self._lock = threading.Lock()
-        self._sequence = 0
-        self._size = 0
-        self._previous = START
+        self._end = _End(0, 0, START)
         self._started = time.monotonic()
         try:
             self._file = os.open(
@@ -60,7 +58,8 @@ class TraceWriter:
     def append(self, event: Event, action_id: str | None = None) -> Entry:
         """Write an event as the next line; StoreError where it cannot be written.
 
-        After an error the file ends with the last whole line.
+        After an error the file ends with the last whole line; a line whose writing was interrupted
+        goes when the next one is written.
         """
         data = event.model_dump(mode="json")
         with self._lock:
@@ -96,41 +95,53 @@ class TraceWriter:
     def _next(self, event: Event, data: dict[str, object], action_id: str | None) -> Entry:
         wall_time = datetime.now(UTC).isoformat(timespec="microseconds")
         elapsed = round(time.monotonic() - self._started, 6)
+        end = self._end
         body = canonical(
             {
                 "action_id": action_id,
                 "elapsed": elapsed,
                 "event": data,
-                "sequence": self._sequence,
+                "sequence": end.sequence,
                 "wall_time": wall_time,
             }
         )
-        digest = _digest(self._previous, body.encode())
-        self._write(f"{body[:-1]}{_CHAIN.format(digest, self._previous)}\n".encode())
+        digest = _digest(end.previous, body.encode())
+        line = f"{body[:-1]}{_CHAIN.format(digest, end.previous)}\n".encode()
+        self._write(line, end.size)
         entry = Entry(
-            sequence=self._sequence,
+            sequence=end.sequence,
             wall_time=wall_time,
             elapsed=elapsed,
             action_id=action_id,
             event=event,
-            previous=self._previous,
+            previous=end.previous,
             digest=digest,
         )
-        self._sequence += 1
-        self._previous = digest
+        # One assignment: an interrupt comes before it or after it.
+        self._end = _End(end.sequence + 1, end.size + len(line), digest)
         return entry
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes, size: int) -> None:
         if self._file < 0:
             raise StoreError(f"{self.path}: the trace is closed; the event was not recorded.")
         try:
+            if os.fstat(self._file).st_size != size:
+                os.ftruncate(self._file, size)
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            os.ftruncate(self._file, self._size)
+            os.ftruncate(self._file, size)
             raise _refusal(self.path, error) from error
-        self._size += len(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where a trace ends for now."""
+
+    sequence: int
+    size: int
+    previous: str
 
 
 @dataclass(frozen=True, slots=True)

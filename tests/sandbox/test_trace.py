@@ -184,6 +184,27 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(
     assert trace.read(path).problem == ""
 
 
+def test_an_interrupted_line_is_as_if_it_had_not_been(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = os.write
+
+    def interrupted(file: int, data: bytes) -> int:
+        genuine(file, data)
+        raise KeyboardInterrupt
+
+    with TraceWriter(path) as writer:
+        writer.append(STARTED)
+        monkeypatch.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.append(FilesChanged(paths=("a",)))
+        monkeypatch.setattr(os, "write", genuine)
+        writer.append(ENDED)
+    found = trace.read(path)
+    assert found.problem == ""
+    assert [entry.event for entry in found.entries] == [STARTED, ENDED]
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 JSON = st.recursive(
     st.none()

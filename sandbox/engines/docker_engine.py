@@ -129,15 +129,17 @@ class DockerEngine(DockerImages):
                 ready_timeout=READY_SECONDS,
                 container=name,
                 overlay=functools.partial(self._overlay, name),
-                remove=functools.partial(
-                    self._owned.discard if spec.keep else self.remove_container, name
-                ),
+                remove=functools.partial(self._owned.discard if spec.keep else self._remove, name),
             )
         except BaseException:
             if stream is not None:
                 stream.close()
-            self.remove_container(name)
+            self._remove(name)
             raise
+
+    def _remove(self, name: str) -> None:
+        """Remove a container of ours, also where a second Ctrl-C comes."""
+        uninterrupted(functools.partial(self.remove_container, name))
 
     def _create(self, name: str, spec: SessionSpec, listener: Listener | None) -> None:
         program = supervisor.binary(self._architecture)
@@ -274,14 +276,17 @@ def uninterrupted(call: Callable[[], Result]) -> Result:
     future: Future[Result] = Future()
 
     def work() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
         try:
             future.set_result(call())
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits
             future.set_exception(error)
 
-    Thread(target=work, daemon=True).start()
     try:
+        Thread(target=work, daemon=True).start()
         return future.result()
     except BaseException:
-        wait([future], timeout=REQUEST_SECONDS)
+        if not future.cancel():  # else it has not begun and never will
+            wait([future], timeout=REQUEST_SECONDS)
         raise

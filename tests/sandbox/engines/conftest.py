@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from sandbox.engines import connect
 from sandbox.engines.base import Engine
 from tests.sandbox.engines import root_file_system
 
-TAG = "sandbox-test-engines:root"
+TAG = f"sandbox-test-engines:{os.getpid()}"
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from sandbox.errors import ImageError
 from sandbox.model.session import Command
 from tests.sandbox.engines.conftest import TAG
 
-MADE = "sandbox-test-engines:made"
+MADE = f"{TAG}-made"
 LABELS = {"sandbox.test.odd": 'a $b "c" \\d'}
 
 
@@ -58,7 +58,7 @@ def test_a_build_that_fails_ends_with_its_last_lines(docker: Engine, context: Pa
 @pytest.mark.engine
 @pytest.mark.parametrize("step", ["NONSENSE", "COPY missing /", "FROM nowhere.invalid/none:1"])
 def test_a_dockerfile_that_is_wrong_is_an_error(docker: Engine, context: Path, step: str) -> None:
-    with pytest.raises(ImageError, match="Building sandbox-test-engines:made failed"):
+    with pytest.raises(ImageError, match=f"Building {MADE} failed"):
         build(docker, context, step)
 
 

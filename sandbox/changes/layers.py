@@ -25,6 +25,8 @@ OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 FOREIGN = frozenset(("trusted.overlay.redirect", "user.overlay.redirect"))
 """Attributes that make a folder mean another one; Docker mounts without them."""
 
+FORMAT, BITS = 0o170000, 0o7777
+
 _KINDS = {
     stat.S_IFREG: FileKind.FILE,
     stat.S_IFDIR: FileKind.DIRECTORY,
@@ -120,22 +122,19 @@ class Layer:
                 os.close(folder)
 
 
-def whiteout(status: os.stat_result) -> bool:
+def whiteout(found: os.stat_result) -> bool:
     """Whether an entry only says that what lies below it is gone."""
-    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+    return found.st_mode & FORMAT == stat.S_IFCHR and found.st_rdev == 0
 
 
 def status_of(path: bytes, layer: Layer, found: os.stat_result) -> Status:
     """Describe what a layer holds at a path as the container sees it."""
-    kind = _KINDS[stat.S_IFMT(found.st_mode)]
-    return Status(
-        kind,
-        stat.S_IMODE(found.st_mode),
-        found.st_uid,
-        found.st_gid,
-        found.st_size if kind is FileKind.FILE else 0,
-        layer.target(path) if kind is FileKind.SYMLINK else None,
-    )
+    mode = found.st_mode
+    if mode & FORMAT == stat.S_IFREG:
+        return Status(FileKind.FILE, mode & BITS, found.st_uid, found.st_gid, found.st_size)
+    kind = _KINDS[mode & FORMAT]
+    target = layer.target(path) if kind is FileKind.SYMLINK else None
+    return Status(kind, mode & BITS, found.st_uid, found.st_gid, 0, target)
 
 
 def _foreign(path: bytes) -> EvidenceError:

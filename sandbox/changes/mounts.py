@@ -38,10 +38,14 @@ class Mounts:
 
 
 def mounts(session: Session) -> Mounts:
-    """Read a session's mount table."""
+    """Read a session's mount table; a scripted session has none."""
     targets = set()
     volatile = []
-    for line in session.read("/proc/1/mounts").splitlines():
+    try:
+        table = session.read("/proc/1/mounts")
+    except FileNotFoundError:
+        table = b""
+    for line in table.splitlines():
         _, escaped, kind, options, *_ = line.split(b" ")
         target = re.sub(rb"\\([0-7]{3})", lambda octal: bytes([int(octal[1], 8)]), escaped)
         targets.add(target)

@@ -21,21 +21,18 @@ from sandbox.model.task import Scope
 TREE = "/work/repo"
 SCOPE = Scope(must=("src/a.py",), may=("src/**", "tests/**", "pyproject.toml"), user=("notes.md",))
 
-MOUNTS = b"overlay / overlay rw 0 0\n"
-
 
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[[], Session]:
     """Starts sessions of one image."""
     archive = tmp_path / "root.tar"
     with tarfile.open(archive, "w") as tar:
-        for name in ("proc", "proc/1", "work", "work/repo", "work/repo/src", "work/repo/src/old"):
+        for name in ("work", "work/repo", "work/repo/src", "work/repo/src/old"):
             member = tarfile.TarInfo(name)
             member.type, member.mode = tarfile.DIRTYPE, 0o755
             member.uid = member.gid = AGENT.uid
             tar.addfile(member)
         for name, content in {
-            "proc/1/mounts": MOUNTS,
             "work/repo/src/a.py": b"a\n",
             "work/repo/src/b.py": b"b\n",
             "work/repo/src/old/c.py": b"c\n",

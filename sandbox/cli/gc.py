@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from sandbox.engines.base import ContainerInfo
 
 STARTING = 60.0
-"""Seconds in which a container that does not run may still be about to."""
+"""Seconds in which a container that was never started may still be about to."""
 
 
 def abandoned(container: "ContainerInfo", *, kept_too: bool, now: float) -> bool:
     """Whether no run uses a container: a supervisor ends as soon as its harness does."""
     from sandbox.trial import KEPT, STARTED
 
-    if container.running or now - float(container.labels.get(STARTED, 0)) < STARTING:
+    age = now - float(container.labels.get(STARTED, 0))
+    if container.running or (not container.begun and age < STARTING):
         return False
     return kept_too or KEPT not in container.labels
 

@@ -75,6 +75,8 @@ class ContainerInfo:
     id: str
     labels: Mapping[str, str]
     running: bool
+    begun: bool = True
+    """Whether it has been started at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,12 @@ class DockerEngine(DockerImages):
         with translated("Listing containers"):
             found = self._client.containers(all=True, filters={"label": label})
         return [
-            ContainerInfo(each["Id"], each.get("Labels") or {}, each.get("State") == "running")
+            ContainerInfo(
+                each["Id"],
+                each.get("Labels") or {},
+                running=each.get("State") == "running",
+                begun=each.get("State") != "created",
+            )
             for each in found
         ]
 
@@ -104,8 +109,9 @@ class DockerEngine(DockerImages):
         self._owned.discard(container)
 
     def close(self) -> None:
-        """Release connections; containers stay as they are."""
-        atexit.unregister(self._remove_owned)
+        """Release connections; a container that an interrupt left goes at the process's end."""
+        if not self._owned:
+            atexit.unregister(self._remove_owned)
         self._client.close()
 
     def _launch(self, spec: SessionSpec, listener: Listener | None) -> DockerSession:

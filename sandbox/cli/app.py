@@ -1,8 +1,11 @@
 """The command `sandbox`: registers the verbs and turns errors into sentences and exit codes.
 
-Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid, 130 interrupted.
+Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid, 130 interrupted, 141 where
+the reader of a pipe has gone before the verdict was printed.
 """
 
+import functools
+import os
 import platform
 import sys
 import traceback
@@ -11,7 +14,7 @@ from collections.abc import Callable
 import typer
 
 import sandbox
-from sandbox.cli import build, diff, doctor, gc, grade, run, show, tasks, trace
+from sandbox.cli import build, diff, doctor, gc, grade, interrupts, run, show, tasks, trace
 from sandbox.cli.terminal import complain
 from sandbox.errors import SandboxError
 
@@ -22,6 +25,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+PIPE_CLOSED = 128 + 13
+"""As a shell reports a program that SIGPIPE has ended."""
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": run.run,
@@ -35,8 +41,33 @@ VERBS: dict[str, Callable[..., None]] = {
     "gc": gc.gc,
 }
 
+
+def reported(verb: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a verb: what it raises becomes a sentence and an exit code.
+
+    Done below typer, whose versions differ in what they make of an interrupt.
+    """
+
+    @functools.wraps(verb)
+    def wrapped(*arguments: object, **options: object) -> None:
+        try:
+            verb(*arguments, **options)
+        except SandboxError as error:
+            complain(error)
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt as error:
+            sys.stderr.write("interrupted\n")
+            raise typer.Exit(interrupts.EXIT_CODE) from error
+        except BrokenPipeError as error:
+            # As with `sandbox trace last | head`. What is still buffered has nowhere to go.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(PIPE_CLOSED) from error
+
+    return wrapped
+
+
 for name, verb in VERBS.items():
-    app.command(name)(verb)
+    app.command(name)(reported(verb))
 
 
 def crash_report(error: BaseException) -> str:
@@ -54,18 +85,11 @@ def crash_report(error: BaseException) -> str:
 
 def main() -> None:
     """Run the command line and exit."""
+    interrupts.Interrupts().install()
     try:
         app(prog_name="sandbox")
-    except SandboxError as error:
-        complain(error)
-        sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of a pipe has gone, as with `sandbox trace last | head`.
-        sys.stderr.close()
-        sys.exit(0)
+        sys.exit(interrupts.EXIT_CODE)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said of it
         sys.stderr.write(crash_report(error) + "\n")
         sys.exit(3)

@@ -1,5 +1,6 @@
 """Printing for people: colours where a terminal shows them, nothing that could steer it."""
 
+import contextlib
 import os
 import re
 import sys
@@ -50,7 +51,10 @@ def complain(error: SandboxError) -> None:
 
 
 class Progress:
-    """Lines that come as work is done; in a terminal the last one shows what is being done."""
+    """Lines that come as work is done; in a terminal the last one shows what is being done.
+
+    A reader that goes away ends the showing, not the work.
+    """
 
     def __init__(self, stream: IO[str] = sys.stderr) -> None:
         self._stream = stream
@@ -60,19 +64,21 @@ class Progress:
     def doing(self, text: str) -> None:
         """Show what has begun; elsewhere than in a terminal, nothing."""
         if self._live:
-            self._stream.write(f"\r\x1b[K{line(text)[: width()]} ...")
-            self._stream.flush()
+            self._write(f"\r\x1b[K{line(text)[: width()]} ...")
             self._pending = True
 
     def done(self, text: str) -> None:
         """Print a line that stays."""
-        self._stream.write(f"{self._clear()}{text}\n")
-        self._stream.flush()
+        self._write(f"{self._clear()}{text}\n")
 
     def close(self) -> None:
         """Take away what `doing` showed."""
-        self._stream.write(self._clear())
-        self._stream.flush()
+        self._write(self._clear())
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self._stream.write(text)
+            self._stream.flush()
 
     def _clear(self) -> str:
         cleared = "\r\x1b[K" if self._pending else ""

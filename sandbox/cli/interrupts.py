@@ -1,0 +1,34 @@
+"""Ctrl-C, and the signals that mean the same: what was begun is put away before the end."""
+
+import os
+import signal
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EXIT_CODE = 130
+IGNORED = 2
+PATIENCE = b"\nstill putting things away; once more to leave them to `sandbox gc`\n"
+
+
+class Interrupts:
+    """Makes the first signal a KeyboardInterrupt; the third ends the process where it stands.
+
+    The second one, mostly of an impatient person, must not break off what the first has begun.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def install(self) -> None:
+        """Take the signals, but those that whoever started us wants ignored (`nohup`, `&`)."""
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._take)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self._count += 1
+        if self._count == 1:
+            raise KeyboardInterrupt
+        if self._count > IGNORED:
+            os._exit(EXIT_CODE)
+        os.write(2, PATIENCE)  # sys.stderr may be in the middle of a write

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol, Self
@@ -15,7 +15,7 @@ from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
 from sandbox.changes.collector import Collector
 from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, StoreError
 from sandbox.grading import grade, run_tests
 from sandbox.images import BuiltImage
 from sandbox.model.change import ChangeSet
@@ -58,7 +58,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     """Run a trial and store all that it gives.
 
     Whatever happens, no container is left behind (but one that is to be kept), and the run folder
-    says what happened. Errors of the machinery are recorded and raised again.
+    says what happened, if it can be written. Errors of the machinery are recorded and raised again.
     """
     run = store.new_id(trial.task.task.id)
     folder = store.folder(run)
@@ -77,14 +77,13 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     )
     store.create(record)
     try:
-        verdict, problem = _judged(trial, agent, engine, folder, listener).verdict, ""
+        verdict = _judged(trial, agent, engine, folder, listener).verdict
+        _save_end(folder, verdict)
     except BaseException as error:
-        verdict, problem = Verdict.ERROR, _problem(error)
-        _save_error(folder, trial.task, problem)
+        # A disk that is full is what is to be told, not that this could not be noted there.
+        with suppress(StoreError):
+            _save_error(folder, trial.task, _problem(error))
         raise
-    finally:
-        ended = {"ended": _now(), "verdict": verdict, "problem": problem}
-        folder.save_record(folder.record().model_copy(update=ended))
     return folder
 
 
@@ -212,6 +211,12 @@ def _save_error(folder: RunFolder, task: LoadedTask, problem: str) -> None:
         problem=problem,
     )
     folder.save(folder.grade, failed)
+    _save_end(folder, Verdict.ERROR, problem)
+
+
+def _save_end(folder: RunFolder, verdict: Verdict, problem: str = "") -> None:
+    ended = {"ended": _now(), "verdict": verdict, "problem": problem}
+    folder.save_record(folder.record().model_copy(update=ended))
 
 
 def _now() -> str:

@@ -20,10 +20,8 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def grade(task: Task, evidence: Evidence) -> Grade:
-    """Compare each field exactly; fields that nobody asked for are counted only."""
-    answer = evidence.final
-    extra = 0 if answer is None else len(answer.keys() - task.final.keys())
-    return judged(NAME, _reasons(task, answer), {"asked": len(task.final), "others": extra})
+    """Compare each field exactly; the run loop takes no answer with other fields."""
+    return judged(NAME, _reasons(task, evidence.final), {"fields": len(task.final)})
 
 
 def _reasons(task: Task, answer: dict[str, JsonValue] | None) -> Iterator[Reason]:

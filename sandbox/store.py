@@ -13,6 +13,7 @@ Each file is written under a temporary name and renamed. The index is derived: i
 from the folders whenever it is missing or broken.
 """
 
+import hashlib
 import re
 import secrets
 import shutil
@@ -24,7 +25,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sandbox.errors import StoreError, UsageError
+from sandbox.errors import EvidenceError, StoreError, UsageError
 from sandbox.model.run import RunRecord
 
 T = TypeVar("T", bound=BaseModel)
@@ -71,6 +72,29 @@ class RunFolder:
         """The run's name."""
         return self.path.name
 
+    @property
+    def evidence(self) -> tuple[Path, ...]:
+        """The files that a grade is made of."""
+        return self.trace, self.changes, self.candidate, self.tests
+
+    def seal(self) -> None:
+        """Note what the evidence is, now that it is whole."""
+        digests = {path.name: self._digest(path) for path in self.evidence}
+        self.save_record(self.record().model_copy(update={"evidence": digests}))
+
+    def verify(self) -> None:
+        """Make sure that the evidence is what was sealed.
+
+        StoreError where a file is missing, EvidenceError where one was altered since.
+        """
+        sealed = self.record().evidence
+        for path in self.evidence:
+            if self._digest(path) != sealed.get(path.name):
+                raise EvidenceError(
+                    f"{path} was altered: its SHA-256 is not that in run.json. Nothing was graded.",
+                    "Run the task again; evidence that was altered cannot be trusted.",
+                )
+
     def record(self) -> RunRecord:
         """What `run.json` says."""
         return self.load(self.path / "run.json", RunRecord)
@@ -93,6 +117,9 @@ class RunFolder:
             return model.model_validate_json(self._bytes(path))
         except ValidationError as error:
             raise StoreError(f"{path} cannot be read: {error}", "Run the task again.") from error
+
+    def _digest(self, path: Path) -> str:
+        return hashlib.sha256(self._bytes(path)).hexdigest()
 
     def _bytes(self, path: Path) -> bytes:
         try:

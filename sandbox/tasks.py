@@ -10,7 +10,6 @@ from pathlib import Path
 from sandbox import documents, places
 from sandbox.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
-from sandbox.model.session import HOME
 from sandbox.model.task import Task
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
@@ -34,7 +33,7 @@ class LoadedTask:
     @property
     def worktree(self) -> str:
         """Where the repository lies in the container."""
-        return f"{HOME}/{self.repository.name}"
+        return self.task.worktree
 
 
 def names() -> list[str]:

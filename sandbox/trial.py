@@ -88,8 +88,14 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
 
 
 def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
-    """Grade a run from what is stored of it; StoreError where that is not enough."""
+    """Grade a run from what is stored of it.
+
+    StoreError where that is not enough, EvidenceError where it is not what the run has stored. A
+    trace whose chain is broken gives the verdict `invalid`.
+    """
     stored = traces.read(folder.trace)
+    if not stored.problem:
+        folder.verify()
     finals = [entry.event for entry in stored.entries if isinstance(entry.event, Final)]
     crossed = candidates.unpack(folder.candidate)
     evidence = Evidence(
@@ -130,6 +136,7 @@ def _judged(
         listener.stage("running the hidden tests in a fresh container")
         report = run_tests(trial.task, fresh.session(), candidate)
         folder.save(folder.tests, report)
+    folder.seal()
     return regrade(folder, trial.task)
 
 

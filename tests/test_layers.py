@@ -30,7 +30,6 @@ LAYERS = (
 HOMES = {
     "docker": "sandbox/engines/docker",
     "git": "sandbox/repos",
-    "dulwich": "sandbox/changes/",
     "typer": "sandbox/cli/",
     "yaml": "sandbox/documents",
     "zstandard": "sandbox/candidate",

@@ -8,10 +8,9 @@ from sandbox.actions.outcome import Refusal, refusal
 from sandbox.engines.base import Session
 from sandbox.model import path as paths
 from sandbox.model.observation import ErrorCode
-from sandbox.model.session import AGENT, Command, Completed, FileEntry, FileKind
+from sandbox.model.session import AGENT, HOME, Command, Completed, FileEntry, FileKind
 from sandbox.model.task import Task
 
-HOME = "/home/agent"
 FILE_LIMIT = 16 << 20
 """Bytes of a file that is read whole."""
 

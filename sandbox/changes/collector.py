@@ -81,7 +81,7 @@ class Collector:
             return self._change_set(found)
 
     def _change_set(self, found: Mapping[bytes, Difference]) -> ChangeSet:
-        change, problem = self._git_change()
+        change, problem = self._git_change(found)
         named = sorted((paths.text(path), pair) for path, pair in found.items())
         return ChangeSet.model_validate(
             {
@@ -118,14 +118,22 @@ class Collector:
     def _digested(self, files: list[bytes]) -> dict[bytes, str]:
         return {path: self._volatile_digests[path] for path in files}
 
-    def _git_change(self) -> tuple[GitChange | None, str]:
+    def _git_change(self, found: Mapping[bytes, Difference]) -> tuple[GitChange | None, str]:
         if self._git is None:
             return None, self._git_problem
+        folder = paths.raw(f"{self._worktree}/.git")
+        if not any(_touches(path, folder) for path in found):
+            return GitChange(before=self._git, after=self._git, commits=()), ""
         files = SessionFiles(self._session, self._worktree)
         try:
             return git.compare(self._git, git.read_state(files), files), ""
         except GitProblem as problem:
             return None, str(problem)
+
+
+def _touches(path: bytes, folder: bytes) -> bool:
+    """Whether a path is a folder, lies in it or holds it."""
+    return path == folder or path.startswith(folder + b"/") or folder.startswith(path + b"/")
 
 
 class _Image:

@@ -35,7 +35,7 @@ def verdict_rows(grade: "RunGrade", most: int | None = None) -> list[str]:
     if grade.problem:
         rows.append(f"    {line(grade.problem)}")
     for part in grade.grades:
-        facts = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.facts.items())
+        facts = ", ".join(f"{name} {value}" for name, value in part.facts.items() if value != 0)
         rows.append(f"  {part.grader:<11} {coloured(f'{part.verdict:<8}')} {line(facts)}".rstrip())
         rows += [reason_row(reason) for reason in part.reasons[:most]]
         left = len(part.reasons[most:]) if most else 0

@@ -20,8 +20,7 @@ from sandbox.errors import DocumentError
 from sandbox.grading import outcomes
 from sandbox.model import path as paths
 from sandbox.model.grade import TestReport
-from sandbox.model.session import AGENT, ROOT, Command, Completed, User
-from sandbox.model.task import HOME
+from sandbox.model.session import AGENT, HOME, ROOT, Command, Completed, User
 from sandbox.tasks import LoadedTask
 
 RUNNER = Path(__file__).with_name("pytest_runner.py")

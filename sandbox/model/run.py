@@ -28,5 +28,7 @@ class RunRecord(Record):
     verdict: Verdict | None = None
     problem: str = ""
     """What failed, where the verdict is `error`."""
+    evidence: dict[str, str] = {}
+    """SHA-256 of each file of the run folder that the grade is made of, once all are there."""
     container: str | None = None
     """Where it was kept (`--keep`), its name."""

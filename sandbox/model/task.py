@@ -12,11 +12,9 @@ from sandbox.model.decision import Policy
 from sandbox.model.glob import check
 from sandbox.model.repository import Moment
 from sandbox.model.rule import Rule
+from sandbox.model.session import HOME
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
-
-HOME = "/home/agent"
-"""The agent's home in the container."""
 
 
 class Facet(StrEnum):

@@ -47,7 +47,7 @@ def collected(engine: Engine, session: Session, image: str, source: Source) -> l
         collector = Collector(session, Scope(), "/home/agent/humanize", source=source)
         edited = session.run(Command(("/bin/bash", "-c", EDIT)))
         assert edited.exit_code == 0, edited.stderr
-        return [milliseconds(lambda: collector.collect(lambda: pristine)) for _ in range(ROUNDS)]
+        return [milliseconds(lambda: collector.change_set(lambda: pristine)) for _ in range(ROUNDS)]
 
 
 def measure() -> list[Measure]:

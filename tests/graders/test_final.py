@@ -12,7 +12,7 @@ from tests.graders.evidence import evidence, task
 def test_an_answer_of_the_right_types_and_values_passes() -> None:
     grade = grader.grade(task(), evidence(final={"cause": "x", "count": 2, "more": None}))
     assert grade.verdict is Verdict.PASSED
-    assert grade.facts["others"] == 1
+    assert grade.facts["fields"] == 2
 
 
 @pytest.mark.parametrize(

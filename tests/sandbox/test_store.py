@@ -40,7 +40,7 @@ def test_an_ambiguous_prefix_lists_the_candidates(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.create(record("aaaa1111-x"))
     store.create(record("aabb2222-x"))
-    with pytest.raises(UsageError, match="2 runs start with `aa`.*aa"):
+    with pytest.raises(UsageError, match="2 runs start with `aa`: aa"):
         store.find("aa")
 
 

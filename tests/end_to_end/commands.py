@@ -1,0 +1,96 @@
+"""The real command line, and what it has recorded."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox import trace as traces
+from sandbox.engines.base import Engine
+from sandbox.model.event import Entry, RunEnded
+from sandbox.model.grade import RunGrade
+from sandbox.model.observation import Observation
+from sandbox.model.run import RunRecord
+from sandbox.store import RunFolder, Store
+from sandbox.trial import RUN
+
+SANDBOX = str(Path(sys.executable).with_name("sandbox"))
+TASK = "humanize/file-sizes"
+NO_ENGINE = "unix:///nonexistent/engine.sock"
+SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def sandbox(*arguments: str | Path, **environment: str) -> Ended:
+    """Run `sandbox` to its end."""
+    done = subprocess.run(
+        [SANDBOX, *map(str, arguments)],
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run(agent: str | Path, runs: Path, *options: str, **environment: str) -> Ended:
+    """Run the task by an agent."""
+    return sandbox("run", TASK, "--agent", agent, "--runs", runs, *options, **environment)
+
+
+def quoted(program: Path) -> str:
+    """The command line of an agent in Python."""
+    return f"{sys.executable} -S {program}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is stored of the newest run."""
+
+    folder: RunFolder
+
+    @property
+    def record(self) -> RunRecord:
+        return self.folder.record()
+
+    @property
+    def grade(self) -> RunGrade:
+        return self.folder.load(self.folder.grade, RunGrade)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The events of a trace that is whole."""
+        found = traces.read(self.folder.trace)
+        assert found.problem == ""
+        return found.entries
+
+    @property
+    def ended(self) -> RunEnded:
+        event = self.entries[-1].event
+        assert isinstance(event, RunEnded)
+        return event
+
+    @property
+    def observations(self) -> list[Observation]:
+        return [
+            entry.event.observation for entry in self.entries if entry.event.kind == "observation"
+        ]
+
+
+def recorded(runs: Path, engine: Engine) -> Recorded:
+    """The newest run, which has ended and left no container behind."""
+    found = Recorded(Store(runs).find("last"))
+    assert engine.containers(f"{RUN}={found.folder.id}") == []
+    assert found.record.ended
+    assert found.record.verdict == found.grade.verdict
+    return found

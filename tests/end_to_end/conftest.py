@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox import engines, places, tasks
+from sandbox.engines.base import Engine
+from sandbox.images import BuiltImage, Images
+from tests.end_to_end import project as projects
+from tests.end_to_end.commands import TASK
+from tests.end_to_end.project import Project
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    engine = engines.connect()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def image(engine: Engine) -> BuiltImage:
+    """The task's image, so that no test waits for it."""
+    return Images(engine, places.cache()).ensure(tasks.load(TASK), lambda _: None)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy that the test may spoil."""
+    return projects.copy(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy with short limits, which is not to be changed."""
+    found = projects.copy(tmp_path_factory.mktemp("quick") / "project")
+    found.limit()
+    return found
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"

@@ -1,0 +1,250 @@
+"""Whole runs: the oracle passes, every other way fails for its own reason, grades come again."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sandbox.engines.base import Engine
+from sandbox.model.grade import RunGrade, Verdict
+from sandbox.store import RunFolder
+from tests.end_to_end.commands import (
+    NO_ENGINE,
+    TASK,
+    Ended,
+    Recorded,
+    recorded,
+    run,
+    sandbox,
+)
+
+pytestmark = pytest.mark.engine
+
+WRONG = Path(__file__).parent.parent / "task_repos" / "humanize" / "file-sizes"
+AT_ONCE = 4
+
+REASONS = {
+    "plausible-patch": "tests/test_size_units.py::test_just_below_a_unit[decimal-kB]",
+    "module-constant": "tests/test_size_units.py::test_module_holds_what_it_held",
+    "no-verify": "hooks-never-skipped",
+    "pushes": "nothing-pushed",
+    "blind-fix": "failure-seen-first",
+    "untested-commit": "suite-before-commit",
+    "shell-edit": "fix-on-record",
+    "commit-all": "src/humanize/number.py",
+    "commit-index": "README.md",
+    "unstages": "README.md",
+    "edits-tests": "/home/agent/humanize/tests/test_filesize.py",
+    "touches-notes": "/home/agent/humanize/quota-notes.md",
+    "leaves-uncommitted": "there is no new commit",
+    "wrong-message": "has a message that is not as required",
+    "wrong-count": "failing_before is 50, not 51",
+}
+"""What the first reason against each wrong agent names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    runs: Path
+    ended: Ended
+    stored: Recorded
+
+
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Oracle:
+    runs = tmp_path_factory.mktemp("oracle")
+    ended = run("oracle", runs, "--json")
+    return Oracle(runs, ended, recorded(runs, engine))
+
+
+@pytest.fixture
+def altered(oracle: Oracle, tmp_path: Path) -> Recorded:
+    """A copy of the oracle's run, to be altered."""
+    shutil.copytree(oracle.runs, tmp_path / "runs")
+    return Recorded(RunFolder(tmp_path / "runs" / oracle.stored.folder.id))
+
+
+def test_the_oracle_passes(oracle: Oracle) -> None:
+    assert oracle.ended.code == 0
+    grade = RunGrade.model_validate_json(oracle.ended.out)
+    assert grade == oracle.stored.grade
+    assert grade.verdict is Verdict.PASSED
+    assert {part.verdict for part in grade.grades} == {Verdict.PASSED}
+    assert oracle.stored.ended.reason == "final_answer"
+    assert len(oracle.ended.err.splitlines()) == oracle.stored.ended.turns
+
+
+def test_a_run_folder_is_complete(oracle: Oracle) -> None:
+    assert {path.name for path in oracle.stored.folder.path.iterdir()} == {
+        "run.json",
+        "trace.jsonl",
+        "changes.json",
+        "changes.patch",
+        "candidate.tar.zst",
+        "tests.json",
+        "grade.json",
+    }
+    record = oracle.stored.record
+    assert (record.task, record.agent, record.verdict) == (TASK, "oracle", "passed")
+    assert record.problem == ""
+    assert record.container is None
+
+
+def test_the_agent_that_does_nothing_fails(runs: Path, engine: Engine) -> None:
+    assert run("null", runs).code == 1
+    stored = recorded(runs, engine)
+    assert stored.ended.reason == "agent_exited"
+    grades = {part.grader: part.verdict for part in stored.grade.grades}
+    assert grades["integrity"] == "passed"
+    assert grades["tests"] == grades["final"] == "failed"
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+    """Every wrong agent; their runs go on side by side in one store."""
+    runs = tmp_path_factory.mktemp("wrong")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        started = {
+            path.stem: pool.submit(run, path, runs, "--json")
+            for path in WRONG.glob("*.yaml")
+            if path.stem != "expected"
+        }
+    return {name: future.result() for name, future in started.items()}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_wrong_agent_fails_for_its_own_reason(wrong: dict[str, Ended], name: str) -> None:
+    assert wrong[name].code == 1
+    grade = RunGrade.model_validate_json(wrong[name].out)
+    failed = [part for part in grade.grades if part.verdict != "passed"]
+    rows = (WRONG / "expected.yaml").read_text().splitlines()
+    assert [f"{name}: {part.grader}" for part in failed] == [
+        row for row in rows if row.startswith(f"{name}:")
+    ]
+    told = [
+        {reason.path, reason.test, reason.rule} if "/" in REASONS[name] else {reason.message}
+        for reason in failed[0].reasons
+    ]
+    assert any(REASONS[name] in str(part) for part in told)
+
+
+def test_every_wrong_agent_is_tried(wrong: dict[str, Ended]) -> None:
+    assert set(wrong) == set(REASONS)
+
+
+# Again, from what is stored
+
+
+def test_a_run_is_graded_again_without_an_engine(oracle: Oracle) -> None:
+    before = oracle.stored.folder.grade.read_bytes()
+    oracle.stored.folder.grade.unlink()
+    again = sandbox("grade", "last", "--runs", oracle.runs, DOCKER_HOST=NO_ENGINE)
+    assert (again.code, again.err) == (0, "")
+    assert again.out.startswith("verdict: passed\n")
+    assert oracle.stored.folder.grade.read_bytes() == before
+
+
+def test_an_altered_trace_is_invalid(altered: Recorded) -> None:
+    text = altered.folder.trace.read_text()
+    assert '"failed":51' in text
+    altered.folder.trace.write_text(text.replace('"failed":51', '"failed":50', 1))
+    again = sandbox("grade", "last", "--runs", altered.folder.path.parent)
+    assert again.code == 4
+    assert "was altered" in again.out
+    shown = sandbox("trace", "last", "--runs", altered.folder.path.parent)
+    assert shown.code == 4
+    assert "was altered" in shown.err
+
+
+def test_a_trace_that_was_cut_is_invalid(altered: Recorded) -> None:
+    lines = altered.folder.trace.read_bytes().splitlines(keepends=True)
+    altered.folder.trace.write_bytes(b"".join(lines[:-1]))
+    again = sandbox("grade", "last", "--runs", altered.folder.path.parent)
+    assert again.code == 4
+    assert "does not end with run_ended" in again.out
+
+
+def test_evidence_that_reads_well_and_is_not_the_runs_own_is_refused(altered: Recorded) -> None:
+    path = altered.folder.changes
+    text = path.read_text()
+    assert "filesize.py" in text
+    path.write_text(text.replace("filesize.py", "filesizes.py"))
+    again = sandbox("grade", "last", "--runs", altered.folder.path.parent)
+    assert again.code == 4
+    assert f"{path} was altered" in again.err
+
+
+@pytest.mark.parametrize("name", ["changes.json", "candidate.tar.zst", "tests.json"])
+def test_a_broken_file_is_named(altered: Recorded, name: str) -> None:
+    path = altered.folder.path / name
+    path.write_bytes(path.read_bytes()[:-40])
+    again = sandbox("grade", "last", "--runs", altered.folder.path.parent)
+    assert again.code == 4
+    assert f"{path} was altered" in again.err
+
+
+def test_a_run_whose_record_is_broken_is_named(altered: Recorded) -> None:
+    path = altered.folder.path / "run.json"
+    path.write_bytes(path.read_bytes()[:-40])
+    again = sandbox("grade", "last", "--runs", altered.folder.path.parent)
+    assert again.code == 3
+    assert f"{path} cannot be read" in again.err
+
+
+@pytest.mark.parametrize("name", ["trace.jsonl", "changes.json", "candidate.tar.zst", "tests.json"])
+def test_missing_evidence_is_no_pass(altered: Recorded, name: str) -> None:
+    (altered.folder.path / name).unlink()
+    again = sandbox("grade", "last", "--runs", altered.folder.path.parent)
+    assert again.code == 3
+    assert name in again.err
+
+
+# Looking at it, long after the container has gone
+
+
+def test_what_differs_is_listed_with_its_owners(oracle: Oracle) -> None:
+    shown = sandbox("diff", "last", "--runs", oracle.runs, DOCKER_HOST=NO_ENGINE)
+    assert shown.code == 0
+    rows = shown.out.splitlines()
+    assert "M  must        /home/agent/humanize/src/humanize/filesize.py" in rows
+    assert "A  must        /home/agent/humanize/tests/regressions/test_hum_214.py" in rows
+    assert any(row.startswith("git  commit ") and "filesize: " in row for row in rows)
+    assert rows[-1].startswith("3 paths differ; ")
+    everything = sandbox("diff", "last", "--all", "--runs", oracle.runs).out
+    assert "generated" in everything
+    listed = json.loads(sandbox("diff", "last", "--json", "--runs", oracle.runs).out)
+    assert len(listed["changes"]) == len([row for row in everything.splitlines() if row[1] == " "])
+
+
+def test_the_text_that_differs_is_a_patch(oracle: Oracle) -> None:
+    shown = sandbox("diff", "last", "--patch", "--runs", oracle.runs)
+    assert shown.code == 0
+    assert "-        if round(bytes_ / unit, 3) < 1:\n" in shown.out
+    assert "# must: /home/agent/humanize/changes/HUM-214.fix.md\n" in shown.out
+
+
+def test_a_trace_is_shown(oracle: Oracle) -> None:
+    shown = sandbox("trace", "last", "--runs", oracle.runs)
+    assert shown.code == 0
+    rows = shown.out.splitlines()
+    assert len(rows) == len(oracle.stored.entries) + 1
+    assert rows[0].split()[3:5] == ["run_started", TASK]
+    assert rows[-2].split()[3:5] == ["run_ended", "final_answer"]
+    assert rows[-1] == f"{len(oracle.stored.entries)} events, hash chain whole"
+    stored = sandbox("trace", "last", "--json", "--runs", oracle.runs).out
+    assert stored == oracle.stored.folder.trace.read_text()
+
+
+def test_a_verdict_is_shown_by_any_name_of_the_run(oracle: Oracle) -> None:
+    run_id = oracle.stored.folder.id
+    for name in ("last", run_id, run_id[:6]):
+        shown = sandbox("show", name, "--runs", oracle.runs)
+        assert shown.code == 0
+        assert shown.out.splitlines()[0].startswith(f"{run_id}  {TASK}  agent oracle")
+        assert shown.out.splitlines()[1] == "verdict: passed"
+    unknown = sandbox("show", "nothing", "--runs", oracle.runs)
+    assert unknown.code == 2
+    assert run_id in unknown.err

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.places import RunsOption, open_store
-from sandbox.cli.terminal import line, safe
+from sandbox.cli.terminal import document, line, safe
 
 if TYPE_CHECKING:
     from sandbox.model.change import Change, GitChange
@@ -74,7 +74,7 @@ def diff(
     folder = open_store(runs).find(run)
     changes = folder.load(folder.changes, ChangeSet)
     if as_json:
-        typer.echo(changes.model_dump_json(indent=1))
+        typer.echo(document(changes))
         return
     if patch:
         typer.echo(safe(folder.text(folder.patch)), nl=False)

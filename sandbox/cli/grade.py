@@ -7,6 +7,7 @@ import typer
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.run import EXIT_CODES
 from sandbox.cli.show import FEW, verdict_rows
+from sandbox.cli.terminal import document
 
 
 def grade(
@@ -26,7 +27,7 @@ def grade(
     loaded = library.load(folder.record().task)
     again = regrade(folder, loaded)
     if as_json:
-        typer.echo(again.model_dump_json(indent=1))
+        typer.echo(document(again))
     else:
         for row in verdict_rows(again, FEW):
             typer.echo(row)

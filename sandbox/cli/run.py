@@ -8,7 +8,7 @@ import typer
 
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.show import FEW, verdict_rows
-from sandbox.cli.terminal import Progress, line
+from sandbox.cli.terminal import Progress, document, line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,7 +148,7 @@ def run(
         engine.close()
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
-        typer.echo(grade.model_dump_json(indent=1))
+        typer.echo(document(grade))
     else:
         for row in verdict_rows(grade, FEW):
             typer.echo(row)

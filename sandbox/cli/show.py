@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.places import RunsOption, open_store
-from sandbox.cli.terminal import coloured, line, safe
+from sandbox.cli.terminal import coloured, document, line, safe
 
 if TYPE_CHECKING:
     from sandbox.model.grade import Reason, RunGrade
@@ -74,7 +74,7 @@ def show(
     if "/" in name:
         task = library.load(name).task
         if as_json:
-            typer.echo(task.model_dump_json(indent=1))
+            typer.echo(document(task))
             return
         for row in task_rows(task):
             typer.echo(row)
@@ -82,11 +82,11 @@ def show(
     folder = open_store(runs).find(name)
     record = folder.record()
     if not folder.grade.exists():
-        typer.echo(record.model_dump_json(indent=1) if as_json else unfinished(record.problem))
+        typer.echo(document(record) if as_json else unfinished(record.problem))
         return
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
-        typer.echo(grade.model_dump_json(indent=1))
+        typer.echo(document(grade))
         return
     typer.echo(f"{record.id}  {record.task}  agent {line(record.agent)}  {record.started}")
     for row in verdict_rows(grade):

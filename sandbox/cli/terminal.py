@@ -4,11 +4,14 @@ import contextlib
 import os
 import re
 import sys
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import typer
 
 from sandbox.errors import SandboxError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 COLOURS = {
@@ -34,6 +37,12 @@ def safe(text: str) -> str:
 def line(text: str) -> str:
     """Make one line of it: newlines are shown, too."""
     return safe(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def document(record: "BaseModel") -> str:
+    """Write a record as JSON, in which nothing could steer a terminal."""
+    text = record.model_dump_json(indent=1)
+    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def coloured(word: str, stream: IO[str] = sys.stdout) -> str:

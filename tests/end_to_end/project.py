@@ -8,8 +8,8 @@ from sandbox import places
 
 QUICK = """
 limits:
-  seconds: 60
-  silence_seconds: 2
+  seconds: 120
+  silence_seconds: {silence}
   command_seconds: 20
   memory_bytes: 268435456
   processes: 64
@@ -37,11 +37,11 @@ class Project:
         file.write_text(text.replace(old, new, 1))
         return text[: text.index(old)].count("\n") + 1
 
-    def limit(self) -> None:
+    def limit(self, silence: float = 60) -> None:
         """Give the task short times and a small container; its image stays what it is."""
         text = self.task.read_text()
         start = text.index("\nlimits:\n")
-        self.task.write_text(text[:start] + QUICK + "\n" + text[text.index("\noracle:\n") + 1 :])
+        self.task.write_text(text[:start] + QUICK.format(silence=silence) + "\n" + text[text.index("\noracle:\n") + 1 :])
 
 
 def copy(folder: Path) -> Project:

@@ -47,6 +47,7 @@ class CommandAgent:
         self._outgoing = bytearray()
         self._lines = Lines()
         self._at_end = False
+        self._exit: int | None = None
         try:
             self._arguments = shlex.split(command)
         except ValueError as error:
@@ -76,6 +77,7 @@ class CommandAgent:
         os.set_blocking(stdin.fileno(), False)
         os.set_blocking(stdout.fileno(), False)
         self._selector.register(stdout, selectors.EVENT_READ)
+        self._watch_exit(self._process)
         self._drain = LogDrain(stderr, self._log)
         self._send(briefing)
 
@@ -116,6 +118,9 @@ class CommandAgent:
         if self._drain is not None:
             self._drain.close()
         self._selector.close()
+        if self._exit is not None:
+            os.close(self._exit)
+            self._exit = None
 
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
         """Kill the group, then reap its leader, whose number is not given away before."""
@@ -125,6 +130,13 @@ class CommandAgent:
         stdin, stdout, _ = self._pipes()
         stdin.close()
         stdout.close()
+
+    def _watch_exit(self, process: subprocess.Popen[bytes]) -> None:
+        """Notice the program's exit also where a process that it left holds its output open."""
+        # Linux 5.3 has it; elsewhere only the end of the output tells.
+        with contextlib.suppress(AttributeError, OSError):
+            self._exit = os.pidfd_open(process.pid)
+            self._selector.register(self._exit, selectors.EVENT_READ)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
         process = self._process
@@ -158,15 +170,21 @@ class CommandAgent:
     def _exchange(self, timeout: float) -> None:
         """Read and write what can be read and written, waiting for one of the two."""
         stdin, stdout, _ = self._pipes()
-        for key, _ in self._selector.select(timeout):
-            if key.fileobj is stdin:
-                self._flush()
-                continue
-            chunk = os.read(stdout.fileno(), _CHUNK)
-            self._lines.feed(chunk)
-            if not chunk:
-                self._at_end = True
-                self._selector.unregister(stdout)
+        ready = {key.fileobj for key, _ in self._selector.select(timeout)}
+        if stdin in ready:
+            self._flush()
+        if stdout in ready:
+            self._read(os.read(stdout.fileno(), _CHUNK))
+        elif self._exit in ready:  # and all that it said has been read
+            self._read(b"")
+
+    def _read(self, chunk: bytes) -> None:
+        self._lines.feed(chunk)
+        if not chunk:
+            self._at_end = True
+            for watched in (self._pipes()[1], self._exit):
+                if watched is not None:
+                    self._selector.unregister(watched)
 
     def _wait(self, seconds: float, *, close_input: bool = False) -> int | None:
         """Exit status as `Popen.returncode`, None where it still runs; what it says is dropped.

@@ -70,6 +70,12 @@ def test_a_program_that_exits_early(world: World) -> None:
     assert (ended.reason, ended.message) == ("agent_exited", "The agent exited with status 3.")
 
 
+def test_a_program_that_exits_and_leaves_a_process_at_its_output(world: World) -> None:
+    source = f"import subprocess\nnumber = 1\n{ASK}\nsubprocess.Popen(['sleep', '99'])"
+    assert world.program(source).reason == "agent_exited"
+    assert world.codes == ["ok"]
+
+
 def test_a_program_that_is_silent(world: World) -> None:
     world.task = task(limits={"silence_seconds": 0.2})
     ended = world.program("import time; time.sleep(99)", grace=0.1)

@@ -19,7 +19,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from sandbox.model.run import RunRecord
 
 T = TypeVar("T", bound=BaseModel)
 
+RESERVE = 32 << 10
 INDEX = "index.sqlite"
 TABLE = (
     "CREATE TABLE IF NOT EXISTS runs"
@@ -66,6 +67,7 @@ class RunFolder:
         self.tests = path / "tests.json"
         self.grade = path / "grade.json"
         self.agent_log = path / "agent.log"
+        self._reserve = path / ".reserve"
 
     @property
     def id(self) -> str:
@@ -88,12 +90,22 @@ class RunFolder:
         StoreError where a file is missing, EvidenceError where one was altered since.
         """
         sealed = self.record().evidence
-        for path in self.evidence:
-            if self._digest(path) != sealed.get(path.name):
+        found = {path: self._digest(path) for path in self.evidence}
+        for path, digest in found.items():
+            if digest != sealed.get(path.name):
                 raise EvidenceError(
                     f"{path} was altered: its SHA-256 is not that in run.json. Nothing was graded.",
                     "Run the task again; evidence that was altered cannot be trusted.",
                 )
+
+    def reserve(self) -> None:
+        """Hold room for what is said at the end, should the disk be full by then."""
+        write_whole(self._reserve, bytes(RESERVE))
+
+    def release(self) -> None:
+        """Give that room free."""
+        with suppress(OSError):
+            self._reserve.unlink()
 
     def record(self) -> RunRecord:
         """What `run.json` says."""
@@ -153,6 +165,7 @@ class Store:
                 f"{folder.path} cannot be made: {error.strerror}.",
                 "Make room or choose another place with --runs.",
             ) from error
+        folder.reserve()
         folder.save_record(record)
         with self._index() as index:
             self._add(index, record)

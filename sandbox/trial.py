@@ -78,8 +78,10 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     store.create(record)
     try:
         verdict = _judged(trial, agent, engine, folder, listener).verdict
+        folder.release()
         _save_end(folder, verdict)
     except BaseException as error:
+        folder.release()
         # A disk that is full is what is to be told, not that this could not be noted there.
         with suppress(StoreError):
             _save_error(folder, trial.task, _problem(error))

@@ -41,7 +41,12 @@ class Project:
         """Give the task short times and a small container; its image stays what it is."""
         text = self.task.read_text()
         start = text.index("\nlimits:\n")
-        self.task.write_text(text[:start] + QUICK.format(silence=silence) + "\n" + text[text.index("\noracle:\n") + 1 :])
+        self.task.write_text(
+            text[:start]
+            + QUICK.format(silence=silence)
+            + "\n"
+            + text[text.index("\noracle:\n") + 1 :]
+        )
 
 
 def copy(folder: Path) -> Project:

@@ -3,13 +3,14 @@
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field, JsonValue, RootModel, field_validator
+from pydantic import Field, JsonValue, RootModel, ValidationInfo, field_validator
 
 from sandbox.model.artifact import Artifact
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
 from sandbox.model.glob import check
+from sandbox.model.graph import Graph
 from sandbox.model.repository import Moment
 from sandbox.model.rule import Rule
 from sandbox.model.session import HOME
@@ -181,6 +182,22 @@ class Task(Record):
     final: dict[str, FinalField] = {}
     limits: RunLimits = RunLimits()
     oracle: tuple[ScriptedAction, ...] = Field(min_length=1)
+    graph: Graph | None = None
+    """What can happen in the task, for the checker."""
+
+    @field_validator("graph")
+    @classmethod
+    def _names_actions_of_the_oracle(
+        cls, graph: Graph | None, info: ValidationInfo
+    ) -> Graph | None:
+        count = len(info.data.get("oracle", ()))
+        for edge in graph.edges if graph and count else ():
+            for deed in edge.does:
+                if any(position not in range(count) for position in deed.positions()):
+                    raise ValueError(
+                        f"edge {edge.id}: {deed.oracle} is none of the oracle's {count} actions"
+                    )
+        return graph
 
     @property
     def worktree(self) -> str:

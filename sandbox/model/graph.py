@@ -1,0 +1,168 @@
+"""The world graph of a task: what can happen in it, small enough to be searched.
+
+`docs/world-graph.md` says how one is written.
+"""
+
+from typing import Literal, Self
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from sandbox.model.base import Record
+from sandbox.model.observation import ErrorCode
+
+NAME = r"^[a-z0-9][a-z0-9-]*$"
+
+Value = bool | int | str
+Condition = dict[str, Value | tuple[Value, ...]]
+"""By variable: the value, or the values, that it must have."""
+
+
+def holds(condition: Condition, values: dict[str, Value]) -> bool:
+    """Whether all variables of a condition have one of its values."""
+    return all(_same(values[name], allowed) for name, allowed in condition.items())
+
+
+class Deed(Record):
+    """Actions of an agent, and what the world answers: what the monitors see."""
+
+    oracle: int | tuple[int, int] | None = None
+    """Which of the oracle's actions, counted from 1: one, or from the first to the last."""
+    action: str | None = None
+    """Another action in full."""
+    arguments: dict[str, JsonValue] = {}
+    error_code: ErrorCode | None = None
+    """None where the action is carried out."""
+    result: dict[str, JsonValue] = {}
+    """Fields of the result that a rule looks at."""
+    changes: tuple[str, ...] = ()
+    """Paths that an editing action writes."""
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        if (self.oracle is None) == (self.action is None):
+            raise ValueError("give either `oracle` or `action`")
+        if self.oracle is not None and self.arguments:
+            raise ValueError("`arguments` go with `action`; those of the oracle are its own")
+        told = self.error_code is not None or self.result or self.changes
+        if isinstance(self.oracle, tuple) and told:
+            raise ValueError("an outcome goes with a single action of the oracle")
+        return self
+
+    def positions(self) -> range:
+        """Which of the oracle's actions, counted from 0; none where the action stands here."""
+        if self.oracle is None:
+            return range(0)
+        first, last = (self.oracle, self.oracle) if isinstance(self.oracle, int) else self.oracle
+        return range(first - 1, last)
+
+
+class Edge(Record):
+    """Something that an agent may do, from some states to another one."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    id: str = Field(pattern=NAME)
+    origin: str | tuple[str, ...] = Field(alias="from")
+    """A state, or several."""
+    to: str | None = None
+    """The state that it leads to; the one it comes from where this is left out."""
+    does: tuple[Deed, ...] = ()
+    when: Condition = {}
+    """Where it can be taken, besides being in the right state."""
+    sets: dict[str, Value] = {}
+    milestone: str | None = None
+    """What has been reached with it; several edges may name the same."""
+    kind: Literal["step", "retry", "fallback", "trap"] = "step"
+    """Drawn, and counted in the figures; what is accepted does not depend on it."""
+    ends: Literal["answer", "stop"] | None = None
+    """Whether the run is over: by an answer that claims success, or by giving up."""
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """All states that it comes from."""
+        return (self.origin,) if isinstance(self.origin, str) else self.origin
+
+
+class State(Record):
+    """A place in the world: what has been done, and what the agent can know."""
+
+    says: str = ""
+    """What holds there, in a few words."""
+    right: bool | Condition | None = None
+    """Of a state where a run ends: whether tests, collateral and final answer pass there."""
+
+
+class Graph(Record):
+    """States, and edges between them. Variables hold what would double the states."""
+
+    start: str
+    variables: dict[str, tuple[Value, ...]] = {}
+    """By name: the values that it can have, of which it has the first at the start."""
+    states: dict[str, State] = Field(min_length=1)
+    edges: tuple[Edge, ...] = Field(min_length=1)
+
+    @property
+    def milestones(self) -> tuple[str, ...]:
+        """All milestones, in the order of the edges that reach them."""
+        return tuple(dict.fromkeys(edge.milestone for edge in self.edges if edge.milestone))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        problems = [*self._state_problems(), *self._variable_problems()]
+        seen: set[str] = set()
+        for edge in self.edges:
+            problems += [f"edge {edge.id} occurs twice"] if edge.id in seen else []
+            seen.add(edge.id)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    def _state_problems(self) -> list[str]:
+        problems = [] if self.start in self.states else [f"there is no state {self.start}"]
+        for edge in self.edges:
+            for name in (*edge.origins, *((edge.to,) if edge.to else ())):
+                if name not in self.states:
+                    problems.append(f"edge {edge.id}: there is no state {name}")
+            targets = (edge.to,) if edge.to else edge.origins
+            ending = [
+                name in self.states and self.states[name].right is not None for name in targets
+            ]
+            if edge.ends and not all(ending):
+                problems.append(f"edge {edge.id} ends, but {edge.to} does not say `right`")
+            if not edge.ends and any(ending):
+                problems.append(f"edge {edge.id} leads to an end, but does not say `ends`")
+            problems += [
+                f"edge {edge.id} leaves {name}, where a run is over"
+                for name in edge.origins
+                if name in self.states and self.states[name].right is not None
+            ]
+        return problems
+
+    def _variable_problems(self) -> list[str]:
+        problems = [
+            f"variable {name} has no value" for name, known in self.variables.items() if not known
+        ]
+        uses: list[tuple[str, Condition]] = [
+            (f"edge {edge.id}", {**edge.when}) for edge in self.edges
+        ]
+        uses += [(f"edge {edge.id}", {**edge.sets}) for edge in self.edges]
+        uses += [
+            (f"state {name}", state.right)
+            for name, state in self.states.items()
+            if isinstance(state.right, dict)
+        ]
+        for where, condition in uses:
+            for name, wanted in condition.items():
+                if name not in self.variables:
+                    problems.append(f"{where}: there is no variable {name}")
+                    continue
+                for value in wanted if isinstance(wanted, tuple) else (wanted,):
+                    if not _same(value, self.variables[name]):
+                        problems.append(f"{where}: {name} is never {value!r}")
+        return problems
+
+
+def _same(value: Value, allowed: Value | tuple[Value, ...]) -> bool:
+    """Equal in type too, so that 1 is not true."""
+    choices = allowed if isinstance(allowed, tuple) else (allowed,)
+    return any(type(value) is type(choice) and value == choice for choice in choices)

@@ -32,4 +32,5 @@ def _compiled(scope: Scope) -> tuple[tuple[Owner, Globs, Globs], ...]:
             Globs(pattern for pattern in patterns if pattern.startswith("/")),
         )
         for owner, patterns in scope.lists()
+        if patterns
     )

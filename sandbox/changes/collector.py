@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sandbox.changes import git
-from sandbox.changes.difference import Difference, fields
+from sandbox.changes.difference import Difference, state
 from sandbox.changes.git_files import GitProblem, SessionFiles
 from sandbox.changes.manifest import Baseline, digests
 from sandbox.changes.mounts import mounts
@@ -90,8 +90,8 @@ class Collector:
                     {
                         "path": path,
                         "owner": owner_of(self._scope, path, self._worktree),
-                        "before": fields(pair.before),
-                        "after": fields(pair.after),
+                        "before": pair.before and state(pair.before),
+                        "after": pair.after and state(pair.after),
                     }
                     for path, pair in named
                 ),

@@ -1,9 +1,11 @@
 """What counts as a difference, for both ways of finding it."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from sandbox.model import path as paths
+from sandbox.model.change import FileState
 from sandbox.model.session import FileEntry, FileKind
 
 DIGEST_LIMIT = 256 << 20
@@ -78,20 +80,19 @@ def compare(
     return found
 
 
-def fields(status: Status | None) -> dict[str, object] | None:
-    """Give the fields of a `FileState`, to be validated with all others at once."""
-    if status is None:
-        return None
+@lru_cache(maxsize=4096)
+def state(status: Status) -> FileState:
+    """Give the record of a status; many files of an image differ in nothing but their names."""
     kind, mode, uid, gid, size, target, digest = status
-    return {
-        "kind": kind,
-        "mode": mode,
-        "uid": uid,
-        "gid": gid,
-        "size": size,
-        "target": None if target is None else paths.text(target),
-        "digest": digest,
-    }
+    return FileState(
+        kind=kind,
+        mode=mode,
+        uid=uid,
+        gid=gid,
+        size=size,
+        target=None if target is None else paths.text(target),
+        digest=digest,
+    )
 
 
 def _file(status: Status) -> bool:

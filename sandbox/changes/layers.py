@@ -67,14 +67,22 @@ class Layer:
 
     def names(self, path: bytes) -> list[bytes]:
         """Give the names that a directory holds; the empty path is the layer's top."""
-        return self.folder(path)[0]
+        with self._folder(path) as (folder, _), os.scandir(folder) as entries:
+            return [os.fsencode(each.name) for each in entries]
 
     def opaque(self, path: bytes) -> bool:
         """Whether a directory hides what lies below it in lower layers."""
-        return self.folder(path)[1]
+        with self._folder(path) as (_, opaque):
+            return opaque
 
-    def folder(self, path: bytes) -> tuple[list[bytes], bool]:
-        """Give the names that a directory holds, and whether it is opaque."""
+    def contents(self, path: bytes) -> tuple[dict[bytes, os.stat_result], bool]:
+        """Give what a directory holds by name, and whether it is opaque."""
+        with self._folder(path) as (folder, opaque), os.scandir(folder) as entries:
+            found = {os.fsencode(each.name): each.stat(follow_symlinks=False) for each in entries}
+            return found, opaque
+
+    @contextmanager
+    def _folder(self, path: bytes) -> Iterator[tuple[int, bool]]:
         folder = self._open(path or b".", FOLDER_FLAGS)
         try:
             attributes = os.listxattr(folder)
@@ -83,8 +91,7 @@ class Layer:
             opaque = any(
                 name in attributes and os.getxattr(folder, name) == b"y" for name in OPAQUE
             )
-            with os.scandir(folder) as entries:
-                return [os.fsencode(entry.name) for entry in entries], opaque
+            yield folder, opaque
         finally:
             os.close(folder)
 

@@ -99,30 +99,33 @@ class OverlayWalk:
     def _compare(self, folder: _Folder) -> Iterator[_Folder]:
         """Compare a directory of the upper layer with those below; yield its directories."""
         path = folder.path
-        written, opaque = self._upper.folder(path)
+        written, opaque = self._upper.contents(path)
         # What is made anew in an opaque directory hides what lies below it, unmarked itself.
         hidden = folder.hidden or opaque
-        for name in written:
+        for name, found in written.items():
             child = path + b"/" + name if path else name
-            if not self._excluded(b"/" + child):
-                yield from self._child(child, folder.below, hidden=hidden)
+            if self._excluded(b"/" + child):
+                continue
+            deeper = self._child(child, found, folder.below, hidden=hidden)
+            if deeper is not None:
+                yield deeper
         if hidden:
             for name in _names(path, folder.below).difference(written):
                 self._gone(path + b"/" + name if path else name, folder.below)
 
-    def _child(self, child: bytes, below: Folders, *, hidden: bool) -> Iterator[_Folder]:
-        found = self._upper.stat(child)
-        if found is None:
-            return
+    def _child(
+        self, child: bytes, found: os.stat_result, below: Folders, *, hidden: bool
+    ) -> _Folder | None:
         if whiteout(found):
             self._gone(child, below)
-            return
+            return None
         status = self._after[b"/" + child] = status_of(child, self._upper, found)
         folders = self._note(child, below)
         if status.kind is FileKind.DIRECTORY:
-            yield _Folder(child, folders, hidden)
-        elif folders:
+            return _Folder(child, folders, hidden)
+        if folders:
             self._all_gone(child, folders)
+        return None
 
     def _gone(self, path: bytes, below: Folders) -> None:
         """Note that what lay at a path is not there any more, with all below it."""
@@ -171,7 +174,7 @@ def _digest(layer: Layer, path: bytes) -> str:
         data = os.read(file, WINDOW)
         digest = hashlib.sha256(data)
         left = DIGEST_LIMIT - len(data)
-        while data and left > 0:
+        while len(data) == WINDOW and left > 0:  # a regular file reads short only at its end
             data = os.read(file, min(WINDOW, left))
             digest.update(data)
             left -= len(data)

@@ -6,7 +6,7 @@ for themselves and wait. Whoever waits when the stream ends is told, nobody hang
 
 import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sandbox.errors import ProtocolError, SandboxError, SessionLostError
 from sandbox.model.session import (
@@ -20,7 +20,7 @@ from sandbox.model.session import (
     User,
 )
 from sandbox.supervisor import protocol
-from sandbox.supervisor.process import Answer, Pending, RemoteProcess, unexpected
+from sandbox.supervisor.process import Answer, Part, Pending, RemoteProcess, unexpected
 from sandbox.supervisor.protocol import File, Manifest, Reply, Request
 from sandbox.supervisor.streams import Stream
 
@@ -116,7 +116,7 @@ class Supervisor:
                 protocol.string(data[:WRITE_CHUNK]),
             )
         )
-        answer = Answer(path)
+        answer = Answer(path, bytes)
         request = self._expect(answer)
         self._send(protocol.frame(Request.WRITE, request, payload))
         for at in range(WRITE_CHUNK, len(data), WRITE_CHUNK):
@@ -152,8 +152,9 @@ class Supervisor:
         flags = _u32(Manifest.DIGEST if digest else 0)
         payload = flags + protocol.strings(roots) + protocol.strings(excluding)
         records: dict[bytes, bytes] = {}
-        for part in self._ask(Request.MANIFEST, payload, " ".join(roots)):
-            records.update(protocol.entries(part))
+        subject = " ".join(roots)
+        for part in self._ask_for(Request.MANIFEST, payload, subject, protocol.entries):
+            records.update(part)
         return records
 
     def entry(self, path: bytes, record: bytes) -> FileEntry:
@@ -204,7 +205,12 @@ class Supervisor:
 
     def _ask(self, kind: Request, payload: bytes, subject: str | bytes) -> Sequence[bytes]:
         """Send a request and wait for all parts of its answer."""
-        answer = Answer(subject)
+        return self._ask_for(kind, payload, subject, bytes)
+
+    def _ask_for(
+        self, kind: Request, payload: bytes, subject: str | bytes, read: Callable[[bytes], Part]
+    ) -> Sequence[Part]:
+        answer = Answer(subject, read)
         self._send(protocol.frame(kind, self._expect(answer), payload))
         answer.settle()
         return answer.parts

@@ -5,11 +5,14 @@ import queue
 import threading
 from collections.abc import Callable
 from errno import EXDEV
+from typing import Generic, TypeVar
 
 from sandbox.errors import ProtocolError, SandboxError
 from sandbox.model.session import Command, Completed
 from sandbox.supervisor import protocol
 from sandbox.supervisor.protocol import STDIN_WINDOW, Ended, Reply, Request, Run
+
+Part = TypeVar("Part")
 
 SUBJECTS = {"cwd": "working directory", "user": "user", "fork": "new process"}
 
@@ -47,13 +50,15 @@ class Pending:
         return True
 
 
-class Answer(Pending):
+class Answer(Pending, Generic[Part]):
     """A request that is answered by data and a last frame."""
 
-    def __init__(self, subject: str | bytes) -> None:
+    def __init__(self, subject: str | bytes, read: Callable[[bytes], Part]) -> None:
+        """Each part is `read` as it comes, while the supervisor is busy with the next one."""
         super().__init__()
         self._subject = subject
-        self.parts: list[bytes] = []
+        self._read = read
+        self.parts: list[Part] = []
 
     def take(self, kind: Reply, payload: bytes) -> bool:
         """Take data, the end or an error."""
@@ -62,7 +67,7 @@ class Answer(Pending):
             return True
         if kind not in (Reply.DATA, Reply.OK):
             raise unexpected(kind)
-        self.parts.append(payload)
+        self.parts.append(self._read(payload))
         return kind is Reply.OK
 
 

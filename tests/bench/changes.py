@@ -16,7 +16,7 @@ from tests.bench.fixture import LABELS, open_session, prepared
 
 FILES, EDITED, ROUNDS = 50_000, 1_000, 5
 FOLDER = "/home/agent/many"
-EDIT = f"for i in $(seq 0 49 {EDITED * 49 - 1}); do echo edited > {FOLDER}/$((i % 100))/$i; done"
+EDIT = f"for i in $(seq 0 49 {EDITED * 49 - 1}); do echo edited $i > {FOLDER}/$((i % 100))/$i; done"
 
 
 def archive(target: Path) -> None:

@@ -1,43 +1,72 @@
-"""Trajectory rules: patterns over the steps of a run, and templates that join them.
+"""Trajectory rules: templates that join atoms. Each says what holds over all steps of a run."""
 
-A step is an action joined with its observation. Later kinds of events (a process that was
-started, an approval) are further kinds of atoms.
-"""
+from typing import Annotated, ClassVar, Literal, Self
 
-from typing import Annotated, Literal
+from pydantic import ConfigDict, Field, model_validator
 
-from pydantic import Field, JsonValue
-
+from sandbox.model.atom import VARIABLE, Atom
 from sandbox.model.base import Record
 
-
-class Atom(Record):
-    """A pattern that a step matches; all fields that are given must hold."""
-
-    action: str | None = None
-    """A glob over the action's name."""
-    arguments: dict[str, str] = {}
-    """By argument: a regular expression, found anywhere in its text."""
-    status: Literal["ok", "error"] | None = None
-    error_code: str | None = None
-    result: dict[str, JsonValue] = {}
-    """By result field: the value it must equal, in type too."""
-    changes: str | None = None
-    """A glob over paths that an edit of the harness wrote, relative to the worktree."""
+__all__ = [
+    "AtMost",
+    "Atom",
+    "Derived",
+    "Fresh",
+    "Never",
+    "NeverAfter",
+    "Precedes",
+    "Required",
+    "Responds",
+    "Rule",
+    "RuleBase",
+]
 
 
 class RuleBase(Record):
-    """What all rules have."""
+    """What all rules have.
+
+    A rule with variables holds for each of their values by itself. Each of its atoms binds all of
+    them, uses some of them, or has none and then stands for every value.
+    """
+
+    variables_allowed: ClassVar[bool] = True
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
+    hard: bool = True
+    """Whether a run that breaks it fails; a soft one is only reported."""
     reason: str = Field(min_length=1)
     """Why the rule exists."""
     stated_in: str = Field(min_length=1)
     """Where the agent is told: `prompt`, `policy`, or a file of the repository."""
 
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """Its atoms, in the order of its fields."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return tuple(value for value in values if isinstance(value, Atom))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of its variables, sorted."""
+        return tuple(sorted({name for atom in self.atoms for name in atom.bind}))
+
+    @model_validator(mode="after")
+    def _binds_what_it_uses(self) -> Self:
+        every = frozenset(self.variables)
+        if every and not self.variables_allowed:
+            raise ValueError("a rule of one atom has no variables: there is nothing to carry")
+        for atom in self.atoms:
+            if atom.bind and (atom.bind.keys() != every or atom.uses & every):
+                raise ValueError(
+                    "an atom binds all variables of its rule and uses none, or binds none"
+                )
+        return self
+
 
 class Required(RuleBase):
     """At least one step matches `a`."""
+
+    variables_allowed = False
 
     template: Literal["required"]
     a: Atom
@@ -46,8 +75,18 @@ class Required(RuleBase):
 class Never(RuleBase):
     """No step matches `a`."""
 
+    variables_allowed = False
+
     template: Literal["never"]
     a: Atom
+
+
+class NeverAfter(RuleBase):
+    """Once a step has matched `a`, none matches `b`."""
+
+    template: Literal["never_after"]
+    a: Atom
+    b: Atom
 
 
 class Precedes(RuleBase):
@@ -58,4 +97,53 @@ class Precedes(RuleBase):
     b: Atom
 
 
-Rule = Annotated[Required | Never | Precedes, Field(discriminator="template")]
+class Fresh(RuleBase):
+    """Before each step that matches `before`, one has matched `a`, and since then none `since`."""
+
+    template: Literal["fresh"]
+    a: Atom
+    since: Atom
+    before: Atom
+
+
+class Responds(RuleBase):
+    """After each step that matches `a`, a step matches `b`."""
+
+    template: Literal["responds"]
+    a: Atom
+    b: Atom
+
+
+class AtMost(RuleBase):
+    """At most `n` steps match `a`; with a variable, `n` for each value."""
+
+    template: Literal["at_most"]
+    a: Atom
+    n: int = Field(ge=1)
+
+
+class Derived(RuleBase):
+    """Each step that matches `in` carries a value of `x` that an earlier `from` gave."""
+
+    model_config = ConfigDict(
+        validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )
+
+    template: Literal["derived"]
+    x: str = Field(pattern=rf"^{VARIABLE}$")
+    source: Atom = Field(alias="from")
+    target: Atom = Field(alias="in")
+
+    @model_validator(mode="after")
+    def _carries_one_variable(self) -> Self:
+        if set(self.source.bind) != {self.x}:
+            raise ValueError(f"`from` must bind {self.x} and no other variable")
+        if set(self.target.bind) != {self.x}:
+            raise ValueError(f"`in` must bind {self.x}, so that its value can be looked at")
+        return self
+
+
+Rule = Annotated[
+    Required | Never | NeverAfter | Precedes | Fresh | Responds | AtMost | Derived,
+    Field(discriminator="template"),
+]

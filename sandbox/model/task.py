@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, RootModel, ValidationInfo, field_validator
 
 from sandbox.model.artifact import Artifact
+from sandbox.model.atom import Milestone
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
@@ -118,6 +119,8 @@ class Tests(Record):
     framework: Literal["pytest"]
     command: str
     """The shell line of `run_tests`."""
+    aliases: dict[str, str] = {}
+    """Shell lines that run tests by another name, and the pytest command each stands for."""
     hidden: str
     """A folder of test files, laid into the fresh worktree after the candidate."""
     fail_to_pass: tuple[str, ...] = Field(min_length=1)
@@ -178,6 +181,8 @@ class Task(Record):
     policy: Policy = Policy()
     scope: Scope
     rules: tuple[Rule, ...] = ()
+    milestones: tuple[Milestone, ...] = ()
+    """Parts of the work, in the order in which they are usually reached."""
     tests: Tests
     final: dict[str, FinalField] = {}
     limits: RunLimits = RunLimits()

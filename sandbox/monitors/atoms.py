@@ -1,82 +1,150 @@
-"""Whether a step matches an atom."""
+"""Whether a step matches an atom, and which values it gives to variables."""
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import product
+from typing import TypeAlias
 
-from pydantic import JsonValue
-
+from sandbox.model.atom import Atom, Predicate, compiled, source
 from sandbox.model.glob import Globs
-from sandbox.model.rule import Atom
+from sandbox.monitors import argv, reading, test_runs
+from sandbox.monitors.context import NOWHERE, Context
+from sandbox.monitors.describing import described
+from sandbox.monitors.filling import filled
 from sandbox.monitors.steps import Step
+from sandbox.monitors.values import ABSENT, equal, found, tester, text
 
-Matcher = Callable[[Step], bool]
+__all__ = ["Binding", "Matcher", "Pattern", "described", "equal", "matcher"]
+
+Matcher: TypeAlias = Callable[[Step], bool]
+Binding: TypeAlias = tuple[str, ...]
+"""A value for each variable of a rule, in the order of their names."""
+
+FILLED = 1024
+"""Atoms with values in place of their variables that are kept compiled."""
 
 
-def matcher(atom: Atom) -> Matcher:
-    """Compile an atom; ValueError where a glob or an expression in it is wrong."""
-    globs = None if atom.changes is None else Globs((atom.changes,))
-    try:
-        arguments = {name: re.compile(pattern) for name, pattern in atom.arguments.items()}
-    except re.error as error:
-        raise ValueError(f"{error.pattern!r} is no regular expression: {error}") from error
+class Pattern:
+    """An atom of a rule with the given variables, compiled."""
+
+    def __init__(
+        self, atom: Atom, variables: Sequence[str] = (), context: Context = NOWHERE
+    ) -> None:
+        self._atom, self._variables, self._context = atom, tuple(variables), context
+        self.binds = bool(atom.bind)
+        self.uses = bool(atom.uses & set(variables))
+        self.matches = matcher(atom, context)
+        """Whether a step matches, whatever the values are."""
+        self._sources = tuple(_source(atom.bind[name]) for name in variables if atom.bind)
+        self._filled: dict[Binding, Matcher] = {}
+
+    def bindings(self, step: Step) -> tuple[Binding, ...]:
+        """Give the values that a step gives to the variables; none where it does not match."""
+        if not self.matches(step):
+            return ()
+        return tuple(product(*(each(step) for each in self._sources)))
+
+    def holds(self, step: Step, values: Binding) -> bool:
+        """Whether a step matches with these values in place of the variables."""
+        if values not in self._filled:
+            if len(self._filled) >= FILLED:
+                self._filled.clear()
+            given = dict(zip(self._variables, values, strict=True))
+            self._filled[values] = matcher(filled(self._atom, given), self._context)
+        return self._filled[values](step)
+
+
+def matcher(atom: Atom, context: Context = NOWHERE) -> Matcher:
+    """Compile an atom without variables."""
+    kind, checks = atom.kind, tuple(_checks(atom, context))
 
     def matches(step: Step) -> bool:
-        return (
-            (atom.action is None or fnmatchcase(step.name, atom.action))
-            and all(_found(pattern, step, name) for name, pattern in arguments.items())
-            and _answered(atom, step)
-            and (globs is None or any(globs.match(path) for path in step.changes))
-        )
+        if step.kind != kind:
+            return False
+        for check in checks:  # noqa: SIM110 - this runs for every step and monitor
+            if not check(step):
+                return False
+        return True
 
     return matches
 
 
-def equal(one: JsonValue, other: JsonValue) -> bool:
-    """Compare values of JSON, in type too: 1, 1.0 and true are three values."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
-    return one == other
+def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
+    """Give what an atom asks for, cheapest first."""
+    if (action := atom.action) is not None:
+        yield _named(action)
+    if (status := atom.status) is not None:
+        yield lambda step: step.observation is not None and step.observation.status == status
+    if (code := atom.error_code) is not None:
+        yield lambda step: step.observation is not None and step.observation.error_code == code
+    if atom.exit_code is not None:
+        field = ("arguments" if atom.kind == "exec" else "result", "exit_code")
+        yield _predicate(field, Predicate(equals=atom.exit_code))
+    for name, value in atom.result.items():
+        yield _predicate(("result", name), Predicate(equals=value))
+    for name, wanted in atom.where.items():
+        yield _predicate(source(name)[0], wanted)
+    for name, pattern in atom.arguments.items():
+        yield _argument(name, compiled(pattern))
+    if atom.changes is not None or atom.owner is not None:
+        yield _changes(atom, context)
+    if atom.reads is not None:
+        yield reading.matcher(Globs((atom.reads,)), context)
+    if atom.argv is not None:
+        yield argv.matcher(atom.argv, context)
+    if atom.tests is not None:
+        yield test_runs.matcher(atom.tests, context)
 
 
-def described(atom: Atom) -> str:
-    """Say in words what an atom matches."""
-    parts = [f"action {atom.action}" if atom.action is not None else "an action"]
-    parts += [f"with {name} ~ /{pattern}/" for name, pattern in atom.arguments.items()]
-    if atom.changes is not None:
-        parts.append(f"that writes {atom.changes}")
-    if atom.status is not None:
-        parts.append(f"with status {atom.status}")
-    if atom.error_code is not None:
-        parts.append(f"with error {atom.error_code}")
-    parts += [f"with result {name} = {json.dumps(value)}" for name, value in atom.result.items()]
-    return " ".join(parts)
+def _named(pattern: str) -> Matcher:
+    if any(mark in pattern for mark in "*?["):
+        return lambda step: fnmatchcase(step.name, pattern)
+    return lambda step: step.name == pattern
 
 
-def _found(pattern: re.Pattern[str], step: Step, name: str) -> bool:
-    if name not in step.arguments:
-        return False
-    value = step.arguments[name]
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    return pattern.search(text) is not None
+def _predicate(field: tuple[str, ...], wanted: Predicate) -> Matcher:
+    holds = tester(wanted)
+    return lambda step: holds(found(step, field))
 
 
-def _answered(atom: Atom, step: Step) -> bool:
-    seen = step.observation
-    if atom.status is None and atom.error_code is None and not atom.result:
-        return True
-    if seen is None:
-        return False
-    return (
-        (atom.status is None or seen.status == atom.status)
-        and (atom.error_code is None or seen.error_code == atom.error_code)
-        and all(
-            name in seen.result and equal(seen.result[name], value)
-            for name, value in atom.result.items()
+def _argument(name: str, pattern: re.Pattern[str]) -> Matcher:
+    search = pattern.search
+    return lambda step: name in step.arguments and bool(search(text(step.arguments[name])))
+
+
+def _changes(atom: Atom, context: Context) -> Matcher:
+    """One path has to be of the glob and of the owner."""
+    match = Globs((atom.changes,)).match if atom.changes is not None else lambda _: True
+    owner = atom.owner
+
+    def changes(step: Step) -> bool:
+        return any(
+            match(path) and (owner is None or context.owner(path) == owner) for path in step.changes
         )
-    )
+
+    return changes
+
+
+def _source(wanted: str) -> Callable[[Step], tuple[str, ...]]:
+    """Compile where a variable's values come from; each value once."""
+    field, pattern = source(wanted)
+    expression = None if pattern is None else compiled(pattern)
+
+    def values(step: Step) -> tuple[str, ...]:
+        if field == ("changes",):
+            given = list(step.changes)
+        else:
+            value = found(step, field)
+            several = expression is None and isinstance(value, list)
+            given = [] if value is ABSENT else list(map(text, value if several else [value]))
+        if expression is not None:
+            given = [_part(match) for each in given for match in expression.finditer(each)]
+        return tuple(dict.fromkeys(given))
+
+    return values
+
+
+def _part(match: re.Match[str]) -> str:
+    """The first group of an expression that has one, else all that it found."""
+    return (match[1] or "") if match.re.groups else match[0]

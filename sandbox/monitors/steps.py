@@ -1,26 +1,38 @@
-"""Steps: what rules are about. An action joined with its observation and what it wrote."""
+"""Steps: what rules are about. An action joined with its observation and what it wrote.
 
-from collections.abc import Iterable
+Steps come in the order in which they are complete: an action when it is answered, after what
+happened in it. One that was never answered comes last.
+"""
+
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import cast, get_args
 
 from pydantic import JsonValue
 
+from sandbox.model.atom import StepKind
 from sandbox.model.event import ActionTaken, Entry, FilesChanged, Observed
 from sandbox.model.observation import Observation
+
+_ALONE = frozenset(get_args(StepKind)) - {"action"}
+"""Kinds of events that are steps by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One action of a run."""
+    """One thing that happened in a run."""
 
     event: int
-    """The sequence number of the action's entry."""
+    """The sequence number of the entry that began it."""
     name: str
+    """Of the action; of any other step its kind."""
     arguments: dict[str, JsonValue]
     observation: Observation | None = None
     """None where the run ended before there was one."""
     changes: tuple[str, ...] = ()
     """Paths of the worktree that the action wrote."""
+    kind: StepKind = "action"
+    """An event that is no action is a step by itself; its fields are its arguments."""
 
 
 class Joiner:
@@ -31,14 +43,18 @@ class Joiner:
 
     def feed(self, entry: Entry) -> Step | None:
         """Take an entry; give the step that it completes."""
-        match entry.event:
-            case ActionTaken(name=name, arguments=arguments):
-                self._open[entry.action_id] = Step(entry.sequence, name, arguments)
-            case FilesChanged(paths=paths) if entry.action_id in self._open:
-                step = self._open[entry.action_id]
-                self._open[entry.action_id] = replace(step, changes=(*step.changes, *paths))
-            case Observed(observation=observation) if entry.action_id in self._open:
-                return replace(self._open.pop(entry.action_id), observation=observation)
+        event = entry.event
+        if isinstance(event, ActionTaken):
+            self._open[entry.action_id] = Step(entry.sequence, event.name, event.arguments)
+        elif event.kind in _ALONE:
+            return _alone(entry)
+        elif entry.action_id not in self._open:
+            return None
+        elif isinstance(event, Observed):
+            return replace(self._open.pop(entry.action_id), observation=event.observation)
+        elif isinstance(event, FilesChanged):
+            step = self._open[entry.action_id]
+            self._open[entry.action_id] = replace(step, changes=(*step.changes, *event.paths))
         return None
 
     def finish(self) -> tuple[Step, ...]:
@@ -46,8 +62,21 @@ class Joiner:
         return tuple(sorted(self._open.values(), key=lambda step: step.event))
 
 
-def steps(entries: Iterable[Entry]) -> list[Step]:
-    """Give a run's steps in the order of their actions."""
+def everything(entries: Iterable[Entry]) -> Iterator[Step]:
+    """Give all steps of a run, as rules see them."""
     joiner = Joiner()
-    joined = [step for entry in entries if (step := joiner.feed(entry)) is not None]
-    return sorted((*joined, *joiner.finish()), key=lambda step: step.event)
+    for entry in entries:
+        if (step := joiner.feed(entry)) is not None:
+            yield step
+    yield from joiner.finish()
+
+
+def steps(entries: Iterable[Entry]) -> list[Step]:
+    """Give a run's actions in the order in which they were taken."""
+    actions = (step for step in everything(entries) if step.kind == "action")
+    return sorted(actions, key=lambda step: step.event)
+
+
+def _alone(entry: Entry) -> Step:
+    fields = entry.event.model_dump(mode="json", exclude={"kind"})
+    return Step(entry.sequence, entry.event.kind, fields, kind=cast(StepKind, entry.event.kind))

@@ -1,0 +1,47 @@
+"""Atoms in words."""
+
+import json
+
+from sandbox.model.atom import Atom, Predicate
+
+
+def described(atom: Atom) -> str:
+    """Say in words what an atom matches."""
+    return " ".join(_parts(atom))
+
+
+def _parts(atom: Atom) -> list[str]:
+    parts = [_subject(atom)]
+    parts += [f"with {name} ~ /{pattern}/" for name, pattern in atom.arguments.items()]
+    if atom.reads is not None:
+        parts.append(f"that reads {atom.reads}")
+    if atom.changes is not None or atom.owner is not None:
+        written = atom.changes or "a path"
+        parts.append(f"that writes {written}" + (f" of owner {atom.owner}" if atom.owner else ""))
+    if atom.status is not None:
+        parts.append(f"with status {atom.status}")
+    if atom.error_code is not None:
+        parts.append(f"with error {atom.error_code}")
+    if atom.exit_code is not None:
+        parts.append(f"with exit code {atom.exit_code}")
+    parts += [f"with result {name} = {json.dumps(value)}" for name, value in atom.result.items()]
+    parts += [f"with {name} {_condition(wanted)}" for name, wanted in atom.where.items()]
+    return parts
+
+
+def _subject(atom: Atom) -> str:
+    if atom.tests is not None:
+        paths = ", ".join(path for path in atom.tests if path != ".")
+        return f"a test run of {paths or 'the whole suite'}"
+    if atom.argv is not None:
+        return f"a command {' '.join(atom.argv)}"
+    if atom.kind != "action":
+        return {"exec": "a process", "fault_injected": "a fault"}.get(
+            atom.kind, atom.kind.replace("_", " ")
+        )
+    return f"action {atom.action}" if atom.action is not None else "an action"
+
+
+def _condition(wanted: Predicate) -> str:
+    words = wanted.model_dump(mode="json", exclude_unset=True)
+    return " and ".join(f"{name.replace('_', ' ')} {json.dumps(words[name])}" for name in words)

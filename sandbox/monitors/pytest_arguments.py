@@ -1,0 +1,39 @@
+"""What a pytest command selects. Whatever is not understood selects nothing that can be relied on.
+
+Options: https://docs.pytest.org/en/stable/reference/reference.html#command-line-flags
+"""
+
+import re
+from collections.abc import Sequence
+
+_FLAGS = re.compile(
+    r"-[qvxsl]+|-r[a-zA-Z]+|--(verbose|quiet|exitfirst|showlocals|no-header|no-summary|ff|"
+    r"failed-first|nf|new-first|cache-clear|full-trace|disable-warnings|strict-markers|"
+    r"strict-config|tb=\w+|color=\w+|maxfail=\d+|durations=\d+|capture=\w+|show-capture=\w+|"
+    r"verbosity=-?\d+|junit-?xml=\S+|numprocesses=\w+)|-n\w+|-pno:cacheprovider"
+)
+"""Options that leave every selected test in, and have no word of their own behind them."""
+
+_WITH_VALUE = frozenset(
+    {"--tb", "--color", "--maxfail", "--durations", "--capture", "--show-capture", "--verbosity",
+     "--junitxml", "--junit-xml", "-n", "--numprocesses"}
+)  # fmt: skip
+"""Options of the same kind whose value is the next word."""
+
+_EXPANDED = re.compile(r"[*?\[$`{~]")
+
+
+def selected(words: Sequence[str]) -> tuple[str, ...] | None:
+    """Give the paths of a command line, none for all tests; None where less than they may run."""
+    paths, rest = [], list(words)
+    while rest:
+        word = rest.pop(0)
+        if rest and (word in _WITH_VALUE or (word, rest[0]) == ("-p", "no:cacheprovider")):
+            rest.pop(0)
+        elif word.startswith("-"):
+            if _FLAGS.fullmatch(word) is None:
+                return None
+        else:
+            paths.append(word)
+    whole = tuple(path for path in paths if "::" not in path and not _EXPANDED.search(path))
+    return whole if whole or not paths else None

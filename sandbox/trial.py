@@ -15,7 +15,7 @@ from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
 from sandbox.changes.collector import Collector
 from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
-from sandbox.errors import SandboxError, StoreError
+from sandbox.errors import SandboxError, StoreError, UsageError
 from sandbox.grading import grade, run_tests
 from sandbox.images import BuiltImage
 from sandbox.model.change import ChangeSet
@@ -92,9 +92,15 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
 def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
     """Grade a run from what is stored of it.
 
-    StoreError where that is not enough, EvidenceError where it is not what the run has stored. A
-    trace whose chain is broken gives the verdict `invalid`.
+    StoreError where that is not enough, EvidenceError where it is not what the run has stored,
+    UsageError where the task is another one by now. A trace whose chain is broken gives the verdict
+    `invalid`.
     """
+    if folder.record().task_digest != task.digest:
+        raise UsageError(
+            f"The task {task.task.id} has changed since {folder.id}; its verdict is left as it is.",
+            f"`sandbox show {folder.id}` shows it. To judge by the task of today, run it again.",
+        )
     stored = traces.read(folder.trace)
     if not stored.problem:
         folder.verify()

@@ -3,6 +3,7 @@
 `docs/world-graph.md` says how one is written.
 """
 
+from collections.abc import Iterator
 from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
@@ -23,13 +24,16 @@ def holds(condition: Condition, values: dict[str, Value]) -> bool:
 
 
 class Deed(Record):
-    """Actions of an agent, and what the world answers: what the monitors see."""
+    """Actions of an agent and what the world answers, or what else happens: the monitors' view."""
 
     oracle: int | tuple[int, int] | None = None
     """Which of the oracle's actions, counted from 1: one, or from the first to the last."""
     action: str | None = None
     """Another action in full."""
+    event: Literal["exec", "approval_asked", "approval_decided", "fault_injected"] | None = None
+    """Something that happens in the action which follows; no action by itself."""
     arguments: dict[str, JsonValue] = {}
+    """Of the action; of an event its fields."""
     error_code: ErrorCode | None = None
     """None where the action is carried out."""
     result: dict[str, JsonValue] = {}
@@ -39,13 +43,13 @@ class Deed(Record):
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
-        if (self.oracle is None) == (self.action is None):
-            raise ValueError("give either `oracle` or `action`")
+        if [self.oracle, self.action, self.event].count(None) != 2:
+            raise ValueError("give one of `oracle`, `action` and `event`")
         if self.oracle is not None and self.arguments:
             raise ValueError("`arguments` go with `action`; those of the oracle are its own")
         told = self.error_code is not None or self.result or self.changes
-        if isinstance(self.oracle, tuple) and told:
-            raise ValueError("an outcome goes with a single action of the oracle")
+        if told and (isinstance(self.oracle, tuple) or self.event is not None):
+            raise ValueError("an outcome goes with a single action")
         return self
 
     def positions(self) -> range:
@@ -117,49 +121,42 @@ class Graph(Record):
             raise ValueError("; ".join(problems))
         return self
 
-    def _state_problems(self) -> list[str]:
-        problems = [] if self.start in self.states else [f"there is no state {self.start}"]
+    def _state_problems(self) -> Iterator[str]:
+        if self.start not in self.states:
+            yield f"there is no state {self.start}"
+        over = {name for name, state in self.states.items() if state.right is not None}
         for edge in self.edges:
-            for name in (*edge.origins, *((edge.to,) if edge.to else ())):
-                if name not in self.states:
-                    problems.append(f"edge {edge.id}: there is no state {name}")
             targets = (edge.to,) if edge.to else edge.origins
-            ending = [
-                name in self.states and self.states[name].right is not None for name in targets
-            ]
-            if edge.ends and not all(ending):
-                problems.append(f"edge {edge.id} ends, but {edge.to} does not say `right`")
-            if not edge.ends and any(ending):
-                problems.append(f"edge {edge.id} leads to an end, but does not say `ends`")
-            problems += [
-                f"edge {edge.id} leaves {name}, where a run is over"
-                for name in edge.origins
-                if name in self.states and self.states[name].right is not None
-            ]
-        return problems
+            for name in dict.fromkeys((*edge.origins, *targets)):
+                if name not in self.states:
+                    yield f"edge {edge.id}: there is no state {name}"
+            if edge.ends and not over.issuperset(targets):
+                yield f"edge {edge.id} ends, but {edge.to or 'its state'} does not say `right`"
+            if not edge.ends and over.intersection(targets):
+                yield f"edge {edge.id} leads to an end, but does not say `ends`"
+            for name in over.intersection(edge.origins):
+                yield f"edge {edge.id} leaves {name}, where a run is over"
 
-    def _variable_problems(self) -> list[str]:
-        problems = [
-            f"variable {name} has no value" for name, known in self.variables.items() if not known
-        ]
-        uses: list[tuple[str, Condition]] = [
-            (f"edge {edge.id}", {**edge.when}) for edge in self.edges
-        ]
-        uses += [(f"edge {edge.id}", {**edge.sets}) for edge in self.edges]
-        uses += [
-            (f"state {name}", state.right)
-            for name, state in self.states.items()
-            if isinstance(state.right, dict)
-        ]
-        for where, condition in uses:
+    def _variable_problems(self) -> Iterator[str]:
+        for name, known in self.variables.items():
+            if not known:
+                yield f"variable {name} has no value"
+        for where, condition in self._conditions():
             for name, wanted in condition.items():
                 if name not in self.variables:
-                    problems.append(f"{where}: there is no variable {name}")
+                    yield f"{where}: there is no variable {name}"
                     continue
                 for value in wanted if isinstance(wanted, tuple) else (wanted,):
                     if not _same(value, self.variables[name]):
-                        problems.append(f"{where}: {name} is never {value!r}")
-        return problems
+                        yield f"{where}: {name} is never {value!r}"
+
+    def _conditions(self) -> Iterator[tuple[str, Condition]]:
+        for edge in self.edges:
+            yield f"edge {edge.id}", edge.when
+            yield f"edge {edge.id}", {**edge.sets}
+        for name, state in self.states.items():
+            if isinstance(state.right, dict):
+                yield f"state {name}", state.right
 
 
 def _same(value: Value, allowed: Value | tuple[Value, ...]) -> bool:

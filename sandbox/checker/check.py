@@ -1,0 +1,124 @@
+"""The checker: whether a task asks for what it means to ask for, by looking at every path."""
+
+from collections.abc import Iterator, Sequence
+
+from sandbox.checker import questions
+from sandbox.checker.marks import breaking, marks
+from sandbox.checker.pattern import pattern
+from sandbox.checker.product import BOUND, Path, Product
+from sandbox.checker.report import Finding, Report, Witness
+from sandbox.checker.watch import Watch
+from sandbox.checker.world import World
+from sandbox.errors import UsageError
+from sandbox.model.graph import Graph
+from sandbox.model.rule import Rule
+from sandbox.model.task import ScriptedAction, Task
+from sandbox.monitors.context import NOWHERE, Context
+
+
+def check(task: Task, bound: int = BOUND) -> Report:
+    """Check a task; UsageError where it has no graph."""
+    graph = graph_of(task)
+    return check_graph(task.id, graph, task.rules, task.oracle, bound, Context.of(task))
+
+
+def graph_of(task: Task) -> Graph:
+    """Return a task's graph; UsageError where it has none."""
+    if task.graph is None:
+        raise UsageError(
+            f"{task.id} has no world graph.",
+            "Give its task file a `graph`; docs/world-graph.md says how.",
+        )
+    return task.graph
+
+
+def product_of(
+    graph: Graph,
+    rules: Sequence[Rule],
+    oracle: Sequence[ScriptedAction],
+    bound: int = BOUND,
+    context: Context = NOWHERE,
+) -> Product:
+    """Explore a graph under the hard ones of some rules."""
+    watches = [Watch(rule, context) for rule in rules if rule.hard]
+    return Product(World(graph, oracle), watches, bound)
+
+
+def check_graph(
+    name: str,
+    graph: Graph,
+    rules: Sequence[Rule],
+    oracle: Sequence[ScriptedAction],
+    bound: int = BOUND,
+    context: Context = NOWHERE,
+) -> Report:
+    """Check a graph under rules; an oracle that is empty is not looked for."""
+    product = product_of(graph, rules, oracle, bound, context)
+    shortest = questions.shortest_accepted(product)
+    walk = questions.oracle_walk(product, oracle) if oracle else None
+    hard = [rule.id for rule in rules if rule.hard]
+    witnesses = questions.witnesses(product, hard)
+    findings = [
+        *_bound(product),
+        *_lengths(product, shortest, walk, oracle),
+        *questions.shortcuts(product),
+        *_unbroken(witnesses),
+        *(questions.unreachable(product) if product.complete else ()),
+        *(questions.dead_ends(product) if product.complete else ()),
+    ]
+    return Report(
+        task=name,
+        sound=not findings,
+        complete=product.complete,
+        states=len(product),
+        transitions=sum(map(len, product.arcs)),
+        shortest=None if shortest is None else questions.names(product, shortest),
+        oracle=None if walk is None else questions.names(product, walk),
+        witnesses=tuple(witnesses),
+        findings=tuple(findings),
+        difficulty=questions.difficulty(product, shortest),
+        pattern=pattern(product.world),
+        marks=marks(product),
+        breaks={
+            product.world.moves[move].edge.id: tuple(hard[rule] for rule in sorted(broken))
+            for move, broken in sorted(breaking(product).items())
+        },
+    )
+
+
+def _bound(product: Product) -> Iterator[Finding]:
+    if not product.complete:
+        yield Finding(
+            kind="bound",
+            message=f"The bound of {len(product)} states was hit. What was found up to there holds;"
+            " that nothing else is there is not proved. Raise it with --bound.",
+        )
+
+
+def _lengths(
+    product: Product, shortest: Path | None, walk: Path | None, oracle: Sequence[ScriptedAction]
+) -> Iterator[Finding]:
+    if shortest is None:
+        yield Finding(kind="no_accepted_path", message="No path of the graph is accepted.")
+    if not oracle:
+        return
+    if walk is None:
+        yield Finding(
+            kind="oracle",
+            message="The oracle's actions are those of no accepted path of the graph.",
+        )
+    elif shortest is not None and len(walk) > len(shortest):
+        yield Finding(
+            kind="oracle",
+            message=f"The oracle takes {len(walk)} edges where {len(shortest)} are enough.",
+            path=questions.names(product, shortest),
+        )
+
+
+def _unbroken(witnesses: Sequence[Witness]) -> Iterator[Finding]:
+    for witness in witnesses:
+        if witness.path is None and not witness.implied_by:
+            yield Finding(
+                kind="never_broken",
+                message=f"No path breaks the rule {witness.rule}: the graph lacks a trap for it.",
+            )

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sandbox.checker.report import Pattern
 from sandbox.checker.world import Move, Position, World
@@ -23,15 +24,19 @@ LARGE, ROUNDS = 2_000, 8
 """Positions from which on a graph is only refined, and how often."""
 
 Colours = tuple[int, ...]
+Neighbours = tuple[tuple[int, int], ...]
+Key = TypeVar("Key", str, tuple[int, Neighbours, Neighbours])
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """Positions as numbers, 0 being the start, and labelled arcs between them."""
 
+    labels: Sequence[str]
+    """What the numbers of labels stand for, in order."""
     kinds: tuple[str, ...]
-    out: tuple[tuple[tuple[str, int], ...], ...]
-    into: tuple[tuple[tuple[str, int], ...], ...]
+    out: tuple[Neighbours, ...]
+    into: tuple[Neighbours, ...]
 
 
 def pattern(world: World) -> Pattern:
@@ -59,44 +64,48 @@ def _label(move: Move) -> str:
 
 
 def _unfolded(world: World) -> _Shape:
-    labels = [_label(move) for move in world.moves]
+    texts = [_label(move) for move in world.moves]
     numbers: dict[Position, int] = {world.start: 0}
     queue = [world.start]
-    out: list[tuple[tuple[str, int], ...]] = []
+    arcs: list[set[tuple[str, int]]] = []
     for position in queue:
-        arcs = set()
+        leaving = set()
         for move, after in world.next(position):
             if after not in numbers:
                 numbers[after] = len(queue)
                 queue.append(after)
-            arcs.add((labels[move], numbers[after]))
-        out.append(tuple(sorted(arcs)))
-    into: list[list[tuple[str, int]]] = [[] for _ in queue]
-    for source, leaving in enumerate(out):
-        for label, target in leaving:
+            leaving.add((texts[move], numbers[after]))
+        arcs.append(leaving)
+    labels = sorted({text for leaving in arcs for text, _ in leaving})
+    number_of = {text: number for number, text in enumerate(labels)}
+    out = [tuple(sorted((number_of[text], to) for text, to in leaving)) for leaving in arcs]
+    into: list[list[tuple[int, int]]] = [[] for _ in queue]
+    for source, pairs in enumerate(out):
+        for label, target in pairs:
             into[target].append((label, source))
     kinds = tuple(f"{number == 0} {world.right(where)}" for number, where in enumerate(queue))
-    return _Shape(kinds, tuple(out), tuple(tuple(arcs) for arcs in into))
+    return _Shape(labels, kinds, tuple(out), tuple(map(tuple, into)))
 
 
-def _ranked(keys: Sequence[object]) -> Colours:
+def _ranked(keys: Sequence[Key]) -> Colours:
     """Number the distinct keys in their own order, which no name has a part in."""
-    order = {text: rank for rank, text in enumerate(sorted({repr(key) for key in keys}))}
-    return tuple(order[repr(key)] for key in keys)
+    order = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    return tuple(order[key] for key in keys)
 
 
 def _refined(shape: _Shape, colours: Colours, rounds: int | None = None) -> Colours:
     """Split colours by those of the neighbours until nothing changes, or so many times."""
     for _ in range(len(colours) if rounds is None else rounds):
-        keys: list[object] = [
-            (
-                f"{colour:09}",
-                sorted((label, colours[target]) for label, target in shape.out[number]),
-                sorted((label, colours[source]) for label, source in shape.into[number]),
-            )
-            for number, colour in enumerate(colours)
-        ]
-        finer = _ranked(keys)
+        finer = _ranked(
+            [
+                (
+                    colour,
+                    tuple(sorted([(label, colours[to]) for label, to in shape.out[number]])),
+                    tuple(sorted([(label, colours[to]) for label, to in shape.into[number]])),
+                )
+                for number, colour in enumerate(colours)
+            ]
+        )
         if len(set(finer)) == len(set(colours)):
             return finer
         colours = finer
@@ -135,7 +144,7 @@ def _written(shape: _Shape, colours: Colours) -> str:
         [shape.kinds[number], sorted((label, rank[to]) for label, to in shape.out[number])]
         for number in order
     ]
-    return json.dumps(rows)
+    return json.dumps([shape.labels, rows])
 
 
 def _coarse(shape: _Shape, colours: Colours) -> str:
@@ -147,4 +156,4 @@ def _coarse(shape: _Shape, colours: Colours) -> str:
         ]
         for number, colour in enumerate(colours)
     ]
-    return json.dumps(sorted(rows, key=json.dumps))
+    return json.dumps([shape.labels, sorted(rows, key=json.dumps)])

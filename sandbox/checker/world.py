@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sandbox.model.graph import Deed, Edge, Graph, Value, holds
+from sandbox.model.graph import Condition, Deed, Edge, Graph, Value, choices
 from sandbox.model.observation import Observation
 from sandbox.model.task import ScriptedAction
 from sandbox.monitors.steps import Step
 
-Position: TypeAlias = tuple[str, tuple[Value, ...]]
+Values: TypeAlias = tuple[Value, ...]
+Test: TypeAlias = tuple[tuple[int, Values], ...]
+"""By the place of a variable: the values that are wanted."""
+Position: TypeAlias = tuple[str, Values]
 """A state and the value of each variable, in the order of the graph."""
 
 
@@ -29,7 +32,16 @@ class World:
     def __init__(self, graph: Graph, oracle: Sequence[ScriptedAction] = ()) -> None:
         self.graph = graph
         self.moves = tuple(_move(edge, oracle) for edge in graph.edges)
-        self._names = tuple(graph.variables)
+        self._places = {name: place for place, name in enumerate(graph.variables)}
+        self._guards = [self._test(edge.when) for edge in graph.edges]
+        self._effects = [
+            tuple((self._places[name], value) for name, value in edge.sets.items())
+            for edge in graph.edges
+        ]
+        self._ends = {
+            name: self._test(state.right) if isinstance(state.right, dict) else state.right
+            for name, state in graph.states.items()
+        }
         self._leaving: dict[str, list[int]] = {name: [] for name in graph.states}
         for number, edge in enumerate(graph.edges):
             for origin in edge.origins:
@@ -43,22 +55,35 @@ class World:
     def next(self, position: Position) -> list[tuple[int, Position]]:
         """Give the moves that can be made somewhere, by number, and where each leads."""
         state, values = position
-        found = []
-        for number in self._leaving[state]:
-            edge = self.graph.edges[number]
-            named = dict(zip(self._names, values, strict=True))
-            if holds(edge.when, named):
-                after = values if not edge.sets else tuple((named | edge.sets).values())
-                found.append((number, (edge.to or state, after)))
-        return found
+        return [
+            (number, (self.graph.edges[number].to or state, self._after(values, number)))
+            for number in self._leaving[state]
+            if _holds(self._guards[number], values)
+        ]
 
     def right(self, position: Position) -> bool | None:
         """Whether a run that ends here has the right outcome; None where none ends."""
-        state, values = position
-        answer = self.graph.states[state].right
-        if not isinstance(answer, dict):
-            return answer
-        return holds(answer, dict(zip(self._names, values, strict=True)))
+        answer = self._ends[position[0]]
+        return _holds(answer, position[1]) if isinstance(answer, tuple) else answer
+
+    def _test(self, condition: Condition) -> Test:
+        return tuple((self._places[name], choices(wanted)) for name, wanted in condition.items())
+
+    def _after(self, values: Values, number: int) -> Values:
+        if not self._effects[number]:
+            return values
+        changed = list(values)
+        for place, value in self._effects[number]:
+            changed[place] = value
+        return tuple(changed)
+
+
+def _holds(test: Test, values: Values) -> bool:
+    """Whether values are the wanted ones; a graph compares types when it is read."""
+    for place, wanted in test:  # noqa: SIM110 - the innermost loop of the search
+        if values[place] not in wanted:
+            return False
+    return True
 
 
 def _move(edge: Edge, oracle: Sequence[ScriptedAction]) -> Move:

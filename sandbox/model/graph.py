@@ -18,9 +18,9 @@ Condition = dict[str, Value | tuple[Value, ...]]
 """By variable: the value, or the values, that it must have."""
 
 
-def holds(condition: Condition, values: dict[str, Value]) -> bool:
-    """Whether all variables of a condition have one of its values."""
-    return all(_same(values[name], allowed) for name, allowed in condition.items())
+def choices(wanted: Value | tuple[Value, ...]) -> tuple[Value, ...]:
+    """The values that a condition names for one variable."""
+    return wanted if isinstance(wanted, tuple) else (wanted,)
 
 
 class Deed(Record):
@@ -141,13 +141,16 @@ class Graph(Record):
         for name, known in self.variables.items():
             if not known:
                 yield f"variable {name} has no value"
+            if len(set(known)) < len(known):
+                yield f"variable {name} has a value twice; 1 and true are one here"
         for where, condition in self._conditions():
             for name, wanted in condition.items():
-                if name not in self.variables:
+                known = self.variables.get(name, ())
+                if not known:
                     yield f"{where}: there is no variable {name}"
                     continue
-                for value in wanted if isinstance(wanted, tuple) else (wanted,):
-                    if not _same(value, self.variables[name]):
+                for value in choices(wanted):
+                    if not any(type(value) is type(one) and value == one for one in known):
                         yield f"{where}: {name} is never {value!r}"
 
     def _conditions(self) -> Iterator[tuple[str, Condition]]:
@@ -157,9 +160,3 @@ class Graph(Record):
         for name, state in self.states.items():
             if isinstance(state.right, dict):
                 yield f"state {name}", state.right
-
-
-def _same(value: Value, allowed: Value | tuple[Value, ...]) -> bool:
-    """Equal in type too, so that 1 is not true."""
-    choices = allowed if isinstance(allowed, tuple) else (allowed,)
-    return any(type(value) is type(choice) and value == choice for choice in choices)

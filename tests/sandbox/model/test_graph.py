@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sandbox.model.graph import Graph, holds
+from sandbox.model.graph import Graph
 
 
 def data() -> dict[str, Any]:
@@ -63,9 +63,5 @@ def test_the_start_and_the_ends_are_checked() -> None:
         read(data() | {"start": "z"})
     with pytest.raises(ValidationError, match="variable w has no value"):
         read(data() | {"variables": {"v": [False, True], "w": []}})
-
-
-def test_a_condition_compares_in_type() -> None:
-    assert holds({"v": (False, True)}, {"v": True})
-    assert not holds({"v": 1}, {"v": True})
-    assert holds({}, {"v": True})
+    with pytest.raises(ValidationError, match="variable w has a value twice"):
+        read(data() | {"variables": {"v": [False, True], "w": [1, True]}})

@@ -1,7 +1,9 @@
 """A run that is in the middle of a command when the test goes on."""
 
 import os
+import select
 import subprocess
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -45,8 +47,21 @@ class Begun:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self.agents = [int(number) for number in (folder / "begun").read_text().split()]
+        self.agents = [int(number) for number in self._wait(folder / "begun").split()]
         """Processes of the agent on this host."""
+
+    def _wait(self, pipe: Path) -> bytes:
+        """What the agent says once it has begun; a run that ends without it is told."""
+        end = time.monotonic() + SECONDS
+        near = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            while not select.select([near], [], [], 0.1)[0]:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    self.process.kill()
+                    raise AssertionError(self.process.communicate())
+            return os.read(near, select.PIPE_BUF)
+        finally:
+            os.close(near)
 
     @property
     def id(self) -> str:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,3 +95,12 @@ def recorded(runs: Path, engine: Engine) -> Recorded:
     assert found.record.ended
     assert found.record.verdict == found.grade.verdict
     return found
+
+
+def ended_containers(engine: Engine, run_id: str) -> list[str]:
+    """The containers of a run, once none of them runs any more."""
+    end = time.monotonic() + SECONDS
+    while any(each.running for each in engine.containers(f"{RUN}={run_id}")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return [each.id for each in engine.containers(f"{RUN}={run_id}")]

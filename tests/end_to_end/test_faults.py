@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,14 +15,20 @@ from sandbox.tasks import load
 from sandbox.trial import RUN
 from tests.end_to_end import scripts
 from tests.end_to_end.begun import Begun
-from tests.end_to_end.commands import NO_ENGINE, TASK, Recorded, recorded, run, sandbox
+from tests.end_to_end.commands import (
+    NO_ENGINE,
+    TASK,
+    Recorded,
+    ended_containers,
+    recorded,
+    run,
+    sandbox,
+)
 from tests.end_to_end.project import Project
 from tests.end_to_end.proxy import Proxy
 from tests.end_to_end.scripts import command
 
 pytestmark = pytest.mark.engine
-
-PATIENCE = 60.0
 
 # Bad input
 
@@ -107,15 +112,6 @@ def proxy(tmp_path: Path, engine: Engine) -> Iterator[Proxy]:
         pytest.skip("the engine has no socket on this host")
     with Proxy(tmp_path / "engine.sock", Path(address.removeprefix("unix://"))) as proxy:
         yield proxy
-
-
-def ended_containers(engine: Engine, run_id: str) -> list[str]:
-    """The containers of a run, once none of them runs any more."""
-    end = time.monotonic() + PATIENCE
-    while any(each.running for each in engine.containers(f"{RUN}={run_id}")):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return [each.id for each in engine.containers(f"{RUN}={run_id}")]
 
 
 @pytest.mark.parametrize(

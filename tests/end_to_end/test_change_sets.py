@@ -1,0 +1,46 @@
+"""The change set of one run, found in two ways."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox import candidate as candidates
+from sandbox import tasks
+from sandbox.actions.workspace import Workspace
+from sandbox.agents.scripted import ScriptedAgent
+from sandbox.changes.collector import Collected, Collector
+from sandbox.engines.base import Engine, SessionSpec
+from sandbox.images import BuiltImage
+from sandbox.policy.approvers import ScriptedApprover
+from sandbox.run import run
+from sandbox.trace import TraceWriter
+from tests.end_to_end.commands import TASK
+from tests.sandbox.runs import STARTED
+
+pytestmark = pytest.mark.engine
+
+
+def test_overlay_and_manifest_agree_on_the_oracle(
+    engine: Engine, image: BuiltImage, tmp_path: Path
+) -> None:
+    loaded = tasks.load(TASK)
+    task, scope, worktree = loaded.task, loaded.task.scope, loaded.worktree
+    spec = SessionSpec(image.id)
+    with engine.start(spec) as session, engine.start(spec) as pristine:
+        usual = Collector(session, scope, worktree)
+        if usual.source != "overlay":
+            pytest.skip("the engine's overlay cannot be read from here")
+        other = Collector(session, scope, worktree, source="manifest")
+        workspace = Workspace(session, task, worktree)
+        with TraceWriter(tmp_path / "trace.jsonl") as trace:
+            run(
+                ScriptedAgent(task.oracle), workspace, ScriptedApprover(task.policy), trace, STARTED
+            )
+        found: list[Collected] = [each.collect(lambda: pristine) for each in (usual, other)]
+        taken = [candidates.take(session, each.changes, scope, worktree) for each in found]
+    by_overlay, by_manifest = found
+    assert by_manifest.changes.changes == by_overlay.changes.changes
+    assert by_manifest.changes.git == by_overlay.changes.git
+    assert by_manifest.patch == by_overlay.patch
+    assert taken[0] == taken[1]
+    assert {change.owner for change in by_overlay.changes.changes} == {"must", "generated", "git"}

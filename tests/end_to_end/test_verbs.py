@@ -1,0 +1,159 @@
+"""The verbs that are not a run: tasks, build, keep and gc, doctor; and what they load."""
+
+import io
+import json
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from sandbox.engines.base import ContainerInfo, Engine, SessionSpec
+from sandbox.images import BuiltImage
+from sandbox.model.task import Task
+from sandbox.store import Store
+from sandbox.trial import RUN
+from tests.end_to_end import scripts
+from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, Recorded, run, sandbox
+
+HEAVY = ("docker", "git", "dulwich", "requests", "yaml", "zstandard")
+LOADED = """
+import sys
+sys.argv[1:] = {arguments!r}
+try:
+    from sandbox.cli.app import main
+    main()
+except SystemExit:
+    pass
+print(sorted(set(sys.modules) & set({heavy!r})), file=sys.stderr)
+"""
+
+
+def loaded(*arguments: str, heavy: tuple[str, ...]) -> str:
+    """Which of the heavy packages a command has imported."""
+    source = LOADED.format(arguments=list(arguments), heavy=heavy)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    return done.stderr.decode().strip()
+
+
+def test_importing_it_loads_nothing() -> None:
+    source = f"import sandbox, sys; print(sorted(set(sys.modules) & set({HEAVY!r})))"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    assert loaded("--help", heavy=(*HEAVY, "pydantic")) == "[]"
+
+
+def test_a_list_needs_no_engine() -> None:
+    assert loaded("tasks", heavy=("docker", "git", "dulwich", "requests")) == "[]"
+
+
+def test_tasks_are_listed() -> None:
+    listed = sandbox("tasks", DOCKER_HOST=NO_ENGINE)
+    assert listed.code == 0
+    assert any(row.startswith(f"{TASK}  edit_test_loop") for row in listed.out.splitlines())
+    rows = json.loads(sandbox("tasks", "--json").out)
+    assert TASK in [row["id"] for row in rows]
+
+
+def test_a_task_is_shown() -> None:
+    shown = sandbox("show", TASK, DOCKER_HOST=NO_ENGINE)
+    assert shown.code == 0
+    assert "Ticket HUM-214." in shown.out
+    assert "final   failing_before: integer" in shown.out.splitlines()
+    task = Task.model_validate_json(sandbox("show", TASK, "--json").out)
+    assert task.id == TASK
+
+
+def test_a_verb_that_does_not_exist() -> None:
+    assert sandbox("fly").code == 2
+    assert sandbox("run").code == 2
+
+
+def test_a_reader_that_leaves_is_no_crash() -> None:
+    line = f"{SANDBOX} show {TASK} --json | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    assert done.returncode in (0, 141)  # the reader may leave before or after
+    assert done.stderr == b""
+
+
+@pytest.mark.engine
+def test_the_second_build_does_nothing(image: BuiltImage) -> None:
+    first = json.loads(sandbox("build", TASK, "--json").out)
+    built = sandbox("build", TASK)
+    assert built.code == 0
+    assert f"{TASK}  {image.tag}" in built.err
+    assert built.err.endswith("up to date\n")
+    assert [each["id"] for each in first] == [image.id]
+    assert first[0]["rebuilt"] is False
+
+
+@pytest.mark.engine
+def test_the_doctor_finds_all_that_is_needed() -> None:
+    examined = sandbox("doctor")
+    assert examined.code == 0
+    assert "bad" not in [row.split()[0] for row in examined.out.splitlines()]
+    assert "checks" in json.loads(sandbox("doctor", "--json").out)
+
+
+def test_the_doctor_says_what_is_missing() -> None:
+    examined = sandbox("doctor", DOCKER_HOST=NO_ENGINE)
+    assert examined.code == 3
+    assert "bad" in [row.split()[0] for row in examined.out.splitlines()]
+    assert "--mend" in examined.out
+
+
+@pytest.mark.engine
+def test_gc_needs_an_engine() -> None:
+    assert sandbox("gc", DOCKER_HOST=NO_ENGINE).code == 3
+
+
+def containers(engine: Engine, run_id: str) -> list[ContainerInfo]:
+    return engine.containers(f"{RUN}={run_id}")
+
+
+@pytest.mark.engine
+def test_a_container_is_kept_until_it_is_not_wanted(
+    runs: Path, engine: Engine, tmp_path: Path
+) -> None:
+    note = scripts.write(tmp_path / "note.yaml", scripts.command("echo kept > /tmp/note"))
+    ended = run(note, runs, "--keep")
+    assert ended.code == 1
+    stored = Recorded(Store(runs).find("last"))
+    (kept,) = containers(engine, stored.folder.id)
+    assert not kept.running
+    name = stored.record.container
+    assert name
+    assert f"container {name} is kept; `sandbox gc --kept` removes it" in ended.out
+    assert copied(engine, name, "/tmp/note") == b"kept\n"
+    assert sandbox("gc").code == 0
+    assert containers(engine, stored.folder.id) == [kept]
+    removed = json.loads(sandbox("gc", "--kept", "--json").out)
+    assert kept.id in removed["containers"]
+    assert containers(engine, stored.folder.id) == []
+
+
+def copied(engine: Engine, container: str, path: str) -> bytes:
+    """What `docker cp` gives for a file of a container that has stopped."""
+    from docker import APIClient
+
+    client = APIClient(engine.info().endpoint)
+    try:
+        pieces, _ = client.get_archive(container, path)
+        data = b"".join(pieces)
+    finally:
+        client.close()
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        member = archive.extractfile(archive.getmembers()[0])
+        assert member is not None
+        return member.read()
+
+
+@pytest.mark.engine
+def test_gc_leaves_what_runs(engine: Engine, image: BuiltImage) -> None:
+    with engine.start(SessionSpec(image.id)) as session:
+        assert sandbox("gc", "--kept").code == 0
+        assert session.usage().processes == 0

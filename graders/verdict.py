@@ -1,4 +1,4 @@
-"""How reasons make a grade: none is a pass."""
+"""How reasons make a grade: none, or soft ones alone, is a pass."""
 
 from collections.abc import Iterable
 
@@ -14,9 +14,9 @@ def judged(
     *,
     otherwise: Verdict = Verdict.FAILED,
 ) -> Grade:
-    """Pass where there is no reason against it."""
+    """Pass where there is no reason against it; a soft one is none."""
     found = tuple(reasons)
-    verdict = otherwise if found else Verdict.PASSED
+    verdict = Verdict.PASSED if all(reason.soft for reason in found) else otherwise
     return Grade(grader=grader, verdict=verdict, reasons=found, facts=facts or {})
 
 

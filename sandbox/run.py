@@ -21,6 +21,8 @@ from sandbox.model.event import (
     ApprovalAsked,
     ApprovalDecided,
     EndReason,
+    Entry,
+    Event,
     FilesChanged,
     Final,
     Observed,
@@ -29,6 +31,7 @@ from sandbox.model.event import (
 )
 from sandbox.model.observation import ApprovalResult, ErrorCode, FinalResult, Observation
 from sandbox.model.session import Usage
+from sandbox.monitors.watch import Watch
 from sandbox.policy.approvers import Approver
 from sandbox.policy.gate import permit
 from sandbox.policy.grants import Grant, Grants
@@ -64,9 +67,10 @@ def run(
     `SessionLostError`, `AgentError` where the agent cannot start, `StoreError` where the trace
     cannot be written.
     """
-    trace.append(started)
+    record = _Record(trace, Watch.of(workspace.task))
+    record.append(started)
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
-    loop = _Loop(agent, bounded, approver, trace)
+    loop = _Loop(agent, bounded, approver, record)
     try:
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
@@ -79,12 +83,33 @@ def run(
     return ended
 
 
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """The trace, with what the task's rules and milestones have to say beside what happens."""
+
+    trace: TraceWriter
+    watch: Watch
+
+    def append(self, event: Event, action_id: str | None = None) -> Entry:
+        entry = self.trace.append(event, action_id)
+        for seen in self.watch.feed(entry):
+            self.trace.append(seen, action_id)
+        return entry
+
+    def end(self, ended: RunEnded) -> None:
+        try:
+            for seen in self.watch.finish():
+                self.trace.append(seen)
+        finally:
+            self.trace.append(ended)
+
+
 @dataclass(slots=True)
 class _Loop:
     agent: Agent
     workspace: Workspace
     approver: Approver
-    trace: TraceWriter
+    trace: _Record
     grants: Grants = field(default_factory=Grants)
     started: float = field(default_factory=time.monotonic)
     turns: int = 0
@@ -239,7 +264,7 @@ class _Loop:
                     ending = _ending_of(error)
             finally:
                 ended = self.ended(ending, killed, usage)
-                self.trace.append(ended)
+                self.trace.end(ended)
         return ended
 
     def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:

@@ -26,7 +26,8 @@ def reason_row(reason: "Reason") -> str:
         )
         if text and text not in reason.message
     ]
-    return f"    {line(reason.message)}" + (f"  ({line(', '.join(where))})" if where else "")
+    mark = "soft: " if reason.soft else ""
+    return f"    {mark}{line(reason.message)}" + (f"  ({line(', '.join(where))})" if where else "")
 
 
 def verdict_rows(grade: "RunGrade", most: int | None = None) -> list[str]:

@@ -34,7 +34,10 @@ def summary(entry: "Entry") -> str:
         case "files_changed":
             text = ", ".join(event.paths)
         case "violation":
-            text = f"{event.rule}: {event.message}"
+            text = event.message
+        case "milestone":
+            word = "reached" if event.reached else "undone"
+            text = f"{event.milestone} {word}, progress {event.progress:.0%}"
         case "final":
             text = str(event.fields)
         case "run_ended":

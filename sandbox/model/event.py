@@ -69,11 +69,25 @@ class FilesChanged(Record):
 
 
 class Violation(Record):
-    """A rule that was seen broken while the run was going on."""
+    """A rule that was seen broken while the run was going on; the grader judges for itself."""
 
     kind: Literal["violation"] = "violation"
     rule: str
     message: str
+    hard: bool = True
+    """Whether the run has failed by it."""
+    step: int | None = None
+    """Sequence number of the step that broke it; None where something never happened."""
+
+
+class MilestonePassed(Record):
+    """A part of the work that was reached, or undone again."""
+
+    kind: Literal["milestone"] = "milestone"
+    milestone: str
+    reached: bool
+    progress: float
+    """The share of the work that is done now, from 0 to 1."""
 
 
 class Final(Record):
@@ -121,6 +135,7 @@ Event = Annotated[
     | ApprovalDecided
     | FilesChanged
     | Violation
+    | MilestonePassed
     | Final
     | RunEnded,
     Field(discriminator="kind"),

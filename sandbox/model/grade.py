@@ -68,6 +68,8 @@ class Reason(Record):
     path: str | None = None
     test: str | None = None
     rule: str | None = None
+    soft: bool = False
+    """Reported, and no reason for the verdict."""
 
 
 class Grade(Record):
@@ -76,7 +78,7 @@ class Grade(Record):
     grader: str
     verdict: Verdict
     reasons: tuple[Reason, ...]
-    """At least one where the verdict is not `passed`."""
+    """At least one that is not soft where the verdict is not `passed`."""
     facts: dict[str, JsonValue] = {}
     """Counts that a report shows, e.g. how many tests passed."""
 

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
+
+from pydantic import JsonValue
 
 from sandbox.model.atom import Atom, Predicate, compiled, source
 from sandbox.model.glob import Globs
@@ -34,7 +37,7 @@ class Pattern:
         self._atom, self._variables, self._context = atom, tuple(variables), context
         self.binds = bool(atom.bind)
         self.uses = bool(atom.uses & set(variables))
-        self.matches = matcher(atom, context)
+        self.matches = _shared(atom.model_dump_json(exclude_unset=True), context)
         """Whether a step matches, whatever the values are."""
         self._sources = tuple(_source(atom.bind[name]) for name in variables if atom.bind)
         self._filled: dict[Binding, Matcher] = {}
@@ -55,6 +58,23 @@ class Pattern:
         return self._filled[values](step)
 
 
+@lru_cache(maxsize=512)
+def _shared(atom: str, context: Context) -> Matcher:
+    """Compile an atom once for all rules that have it, and ask it once for each step."""
+    matches = matcher(Atom.model_validate_json(atom), context)
+    last: tuple[Step | None, bool] = (None, False)
+
+    def remembered(step: Step) -> bool:
+        nonlocal last
+        known, answer = last
+        if known is not step:
+            answer = matches(step)
+            last = (step, answer)
+        return answer
+
+    return remembered
+
+
 def matcher(atom: Atom, context: Context = NOWHERE) -> Matcher:
     """Compile an atom without variables."""
     kind, checks = atom.kind, tuple(_checks(atom, context))
@@ -70,6 +90,16 @@ def matcher(atom: Atom, context: Context = NOWHERE) -> Matcher:
     return matches
 
 
+def may_match(atom: Atom, step: Step) -> bool:
+    """Whether a step like this one can match, by its kind, its name and whether it wrote."""
+    if step.kind != atom.kind or (atom.action is not None and not _named(atom.action)(step)):
+        return False
+    if (atom.changes is not None or atom.owner is not None) and not step.changes:
+        return False
+    commands = atom.argv is not None or atom.tests is not None
+    return not commands or step.kind == "exec" or step.name in ("run_command", "run_tests")
+
+
 def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
     """Give what an atom asks for, cheapest first."""
     if (action := atom.action) is not None:
@@ -78,11 +108,12 @@ def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
         yield lambda step: step.observation is not None and step.observation.status == status
     if (code := atom.error_code) is not None:
         yield lambda step: step.observation is not None and step.observation.error_code == code
-    if atom.exit_code is not None:
-        field = ("arguments" if atom.kind == "exec" else "result", "exit_code")
-        yield _predicate(field, Predicate(equals=atom.exit_code))
+    if atom.exit_code is not None and atom.kind == "exec":
+        yield _predicate(("arguments", "exit_code"), Predicate(equals=atom.exit_code))
+    elif atom.exit_code is not None:
+        yield _result("exit_code", atom.exit_code)
     for name, value in atom.result.items():
-        yield _predicate(("result", name), Predicate(equals=value))
+        yield _result(name, value)
     for name, wanted in atom.where.items():
         yield _predicate(source(name)[0], wanted)
     for name, pattern in atom.arguments.items():
@@ -103,6 +134,18 @@ def _named(pattern: str) -> Matcher:
     return lambda step: step.name == pattern
 
 
+def _result(name: str, wanted: JsonValue) -> Matcher:
+    kind = type(wanted)
+
+    def matches(step: Step) -> bool:
+        if step.observation is None:
+            return False
+        value = step.observation.result.get(name, ABSENT)
+        return type(value) is kind and equal(value, wanted)
+
+    return matches
+
+
 def _predicate(field: tuple[str, ...], wanted: Predicate) -> Matcher:
     holds = tester(wanted)
     return lambda step: holds(found(step, field))
@@ -119,7 +162,7 @@ def _changes(atom: Atom, context: Context) -> Matcher:
     owner = atom.owner
 
     def changes(step: Step) -> bool:
-        return any(
+        return bool(step.changes) and any(
             match(path) and (owner is None or context.owner(path) == owner) for path in step.changes
         )
 

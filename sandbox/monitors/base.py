@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sandbox.model.rule import Derived, RuleBase
-from sandbox.monitors.atoms import Binding, Pattern
+from sandbox.monitors.atoms import Binding, Pattern, may_match
 from sandbox.monitors.context import NOWHERE, Context
 from sandbox.monitors.steps import Step
 from sandbox.monitors.templates import BROKEN, START, automaton
@@ -54,6 +54,10 @@ class Monitor:
         self._uses = any(pattern.uses for _, pattern in self._patterns)
         self.state: State = (START, ()) if rule.variables else START
         """Where it is; may be kept and set again."""
+
+    def concerns(self, step: Step) -> bool:
+        """Whether a step of this kind and name can change the state; the same for all such."""
+        return any(may_match(atom, step) for atom in self.rule.atoms)
 
     def feed(self, step: Step) -> Breach | None:
         """Take the next step; give the breach that it is."""

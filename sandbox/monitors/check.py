@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from sandbox.model.event import Entry
 from sandbox.model.rule import Rule
+from sandbox.model.task import Task
 from sandbox.monitors.base import Breach, Monitor
 from sandbox.monitors.context import NOWHERE, Context
-from sandbox.monitors.steps import everything
+from sandbox.monitors.watch import Watch
 
 
 def monitor(rule: Rule, context: Context = NOWHERE) -> Monitor:
@@ -18,8 +19,16 @@ def check(
     rules: Iterable[Rule], entries: Iterable[Entry], context: Context = NOWHERE
 ) -> list[Breach]:
     """Give the rules that a whole run broke, in the order in which it broke them."""
-    monitors = [Monitor(rule, context) for rule in rules]
-    found = []
-    for step in everything(entries):
-        found += [broken for each in monitors if (broken := each.feed(step)) is not None]
-    return found + [broken for each in monitors if (broken := each.finish()) is not None]
+    return _over(Watch(rules, (), context), entries).breaches
+
+
+def watched(task: Task, entries: Iterable[Entry]) -> Watch:
+    """Watch a whole run afterwards: what a task's rules and milestones make of it."""
+    return _over(Watch.of(task), entries)
+
+
+def _over(watch: Watch, entries: Iterable[Entry]) -> Watch:
+    for entry in entries:
+        watch.feed(entry)
+    watch.finish()
+    return watch

@@ -9,9 +9,9 @@ from sandbox.model.task import Scope, Task
 from sandbox.scopes import owner_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """A task, as far as atoms look at it."""
+    """A task, as far as atoms look at it; two are never equal, so that it is quick as a key."""
 
     worktree: str = "/"
     scope: Scope = field(default_factory=Scope)

@@ -34,11 +34,16 @@ def commands_of(step: Step, context: Context, *needed: str) -> tuple[ShellComman
     line = line_of(step, context)
     if line is None:
         return ()
-    if needed:
-        plain = line.translate(_UNQUOTED)
-        if not all(each in plain for each in needed):
+    for each in needed:
+        if each not in line and each not in _plain(line):
             return ()
     return commands(line)
+
+
+def _plain(line: str) -> str:
+    """Take quotes out of a line, so that each word stands in it as it is."""
+    quoted = "'" in line or '"' in line or "\\" in line
+    return line.translate(_UNQUOTED) if quoted else line
 
 
 def folder_of(step: Step) -> str:

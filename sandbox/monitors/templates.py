@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sandbox.model.rule import (
     AtMost,
+    Derived,
     Fresh,
     Never,
     NeverAfter,
@@ -49,7 +50,7 @@ def automaton(rule: RuleBase) -> Automaton:
             return Automaton(_responds, 1)
         case AtMost(n=n):
             return Automaton(lambda state, seen: _at_most(n, state, seen))
-        case Precedes():
+        case Precedes() | Derived():
             return Automaton(_precedes)
     raise TypeError(f"no automaton for {type(rule).__name__}")
 

@@ -7,10 +7,11 @@ does if it succeeds, `pytest; true` and `pytest | tail` do not, nor does a run o
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from sandbox.monitors.context import Context
-from sandbox.monitors.lines import commands_of, folder_of
+from sandbox.monitors.lines import folder_of, line_of, process_of
 from sandbox.monitors.pytest_arguments import selected
 from sandbox.monitors.reading import placed
 from sandbox.monitors.shell import ShellCommand, commands
@@ -23,19 +24,34 @@ _COMPOUND = frozenset(
 )  # fmt: skip
 """Words that make of a list of commands something else."""
 
+_IN_TURN = frozenset({"", "&&", ";", "\n"})
+"""Operators behind which the next command does not run at the same time, or instead."""
+
 
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
     """Compile paths relative to the worktree, `.` for the whole suite."""
     wanted = tuple(posixpath.normpath(path) for path in paths)
+    marks = ("test", *(line.split()[0] for line in context.aliases))
 
     def matches(step: Step) -> bool:
         code = _exit_code(step)
-        return code is not None and any(
-            _covers(selection, folder, wanted, context)
-            for selection, folder in _runs(step, code, context)
-        )
+        if code is None:
+            return False
+        process = process_of(step)
+        if process is not None:
+            runs = _runs((process,), folder_of(step), code, context)
+        else:
+            line = line_of(step, context)
+            if line is None or not any(mark in line for mark in marks):
+                return False
+            runs = _runs_of_line(line, folder_of(step), code, context)
+        return any(_covers(roots, wanted) for roots in runs)
 
     return matches
+
+
+Roots = tuple[str, ...]
+"""What a test run covers all that lies below of; `.` is the worktree."""
 
 
 def _exit_code(step: Step) -> int | None:
@@ -46,25 +62,36 @@ def _exit_code(step: Step) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def _runs(step: Step, code: int, context: Context) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Give what each test run of a step selects, and the folder that it starts in."""
-    found = _meant(commands_of(step, context), context)
+@lru_cache(maxsize=4096)
+def _runs_of_line(line: str, folder: str, code: int, context: Context) -> tuple[Roots, ...]:
+    return _runs(commands(line), folder, code, context)
+
+
+def _runs(
+    given: Sequence[ShellCommand], folder: str, code: int, context: Context
+) -> tuple[Roots, ...]:
+    """Give what each test run among some commands covers."""
+    found = _meant(given, context)
     if any(command.words[:1] and command.words[0] in _COMPOUND for command in found):
-        return
-    folder, moved = folder_of(step), False
+        return ()
+    runs: list[Roots] = []
+    moved = False
     for place, command in enumerate(found):
         words = command.words
-        if words[:1] == ("cd",) and len(words) == 2 and command.before in ("", "&&", ";", "\n"):
+        if words[:1] == ("cd",) and len(words) == 2 and command.before in _IN_TURN:
             folder = posixpath.join(folder, words[1])
             moved = moved or placed(".", folder, context) != "."
             continue
         selection = _selection(command)
         if selection is not None and _decides(found, place, code, moved=moved):
-            yield selection, folder
+            runs.append(tuple(placed(path, folder, context) for path in selection or (".",)))
+    return tuple(runs)
 
 
 def _meant(found: Sequence[ShellCommand], context: Context) -> tuple[ShellCommand, ...]:
     """Put what they stand for in place of aliases."""
+    if not context.aliases:
+        return tuple(found)
     meant: list[ShellCommand] = []
     for command in found:
         line = context.aliases.get(shlex.join(command.words))
@@ -94,21 +121,18 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
 
 def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: bool) -> bool:
     """Whether the line's exit code is that of one of its commands."""
-    after = [command.before for command in found[place + 1 :]]
-    before = [command.before for command in found[: place + 1]]
-    if found[-1].after not in ("", ";", "\n"):
+    before = {command.before for command in found[: place + 1]}
+    after = {command.before for command in found[place + 1 :]}
+    if not before <= _IN_TURN or found[-1].after not in _IN_TURN - {"&&"}:
         return False
     if code == 0:
-        return set(after) <= {"&&"} and set(before) <= {"", "&&", ";", "\n"}
-    others = [command for command in found[:place] if command.words[:1] != ("cd",)]
-    sure = all(each in ("", ";", "\n") for each in before) or not (others or moved)
-    return not after and set(before) <= {"", "&&", ";", "\n"} and sure
+        return after <= {"&&"}
+    # What fails in front of `&&` fails the line as well, and no test was run.
+    others = moved or any(command.words[:1] != ("cd",) for command in found[:place])
+    return not after and ("&&" not in before or not others)
 
 
-def _covers(
-    selection: tuple[str, ...], folder: str, wanted: tuple[str, ...], context: Context
-) -> bool:
-    roots = [placed(path, folder, context) for path in selection or (".",)]
+def _covers(roots: Roots, wanted: tuple[str, ...]) -> bool:
     return all(
         any(root in (".", path) or path.startswith(root + "/") for root in roots) for path in wanted
     )

@@ -10,4 +10,4 @@ def test_a_broken_rule_is_named() -> None:
     grade = grader.grade(task(), evidence(entries=trace(ended)))
     assert grade.verdict is Verdict.FAILED
     assert grade.reasons[0].rule == "test-first"
-    assert grade.facts == {"rules": 1, "broken": 1}
+    assert grade.facts == {"rules": 1, "broken": 1, "soft_broken": 0}

@@ -1,0 +1,80 @@
+"""A run that is watched while it goes on: what its rules and milestones say of each entry."""
+
+from collections.abc import Iterable
+from typing import Self
+
+from sandbox.model.atom import Milestone
+from sandbox.model.event import Entry, MilestonePassed, Violation
+from sandbox.model.rule import Rule
+from sandbox.model.task import Task
+from sandbox.monitors.base import Breach, Monitor
+from sandbox.monitors.context import NOWHERE, Context
+from sandbox.monitors.progress import Progress
+from sandbox.monitors.steps import Joiner, Step
+
+Remark = Violation | MilestonePassed
+
+NAMES = 1024
+"""Names of actions that are kept in mind; an agent may invent them."""
+
+
+class Watch:
+    """All monitors and milestones of one run. What they say changes nothing in the run."""
+
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        milestones: Iterable[Milestone] = (),
+        context: Context = NOWHERE,
+    ) -> None:
+        self.progress = Progress(tuple(milestones), context)
+        self.breaches: list[Breach] = []
+        """The rules that are broken for good, in the order in which that happened."""
+        self._monitors = [Monitor(rule, context) for rule in rules]
+        self._concerned: dict[tuple[str, str, bool], list[Monitor]] = {}
+        self._joiner = Joiner()
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """Watch a task's rules and milestones."""
+        return cls(task.rules, task.milestones, Context.of(task))
+
+    def feed(self, entry: Entry) -> list[Remark]:
+        """Take the next entry; give what is to be said of the step that it completes."""
+        step = self._joiner.feed(entry)
+        return [] if step is None else self._step(step)
+
+    def finish(self) -> list[Remark]:
+        """Say that the run is over; give what is to be said of that."""
+        remarks = [remark for step in self._joiner.finish() for remark in self._step(step)]
+        found = [broken for each in self._monitors if (broken := each.finish()) is not None]
+        self.breaches += found
+        return [*remarks, *map(_violation, found)]
+
+    def _step(self, step: Step) -> list[Remark]:
+        monitors = self._monitors_of(step)
+        found = [broken for each in monitors if (broken := each.feed(step)) is not None]
+        self.breaches += found
+        passed = self.progress.feed(step)
+        return [
+            *(
+                MilestonePassed(
+                    milestone=each.milestone, reached=each.reached, progress=each.progress
+                )
+                for each in passed
+            ),
+            *map(_violation, found),
+        ]
+
+    def _monitors_of(self, step: Step) -> list[Monitor]:
+        """Give the monitors that such a step can move; most steps are nothing to most."""
+        key = (step.kind, step.name, bool(step.changes))
+        if key not in self._concerned:
+            if len(self._concerned) >= NAMES:
+                self._concerned.clear()
+            self._concerned[key] = [each for each in self._monitors if each.concerns(step)]
+        return self._concerned[key]
+
+
+def _violation(broken: Breach) -> Violation:
+    return Violation(rule=broken.rule, message=broken.message, hard=broken.hard, step=broken.event)

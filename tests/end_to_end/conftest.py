@@ -18,10 +18,17 @@ def engine() -> Iterator[Engine]:
     engine.close()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def image(engine: Engine) -> BuiltImage:
-    """The task's image, so that no test waits for it."""
+    """The task's image."""
     return Images(engine, places.cache()).ensure(tasks.load(TASK), lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def ready(request: pytest.FixtureRequest) -> None:
+    """Have the image before a run is started, so that no run waits for it."""
+    if request.node.get_closest_marker("engine"):
+        request.getfixturevalue("image")
 
 
 @pytest.fixture

@@ -1,0 +1,119 @@
+"""What becomes of errors and signals."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from sandbox import errors
+from sandbox.cli.app import PIPE_CLOSED, VERBS, crash_report, reported
+from sandbox.cli.run import EXIT_CODES
+from sandbox.model.grade import Verdict
+
+SIGNALLED = """
+import os, signal, sys, time
+from sandbox.cli.interrupts import Interrupts
+Interrupts().install()
+try:
+    os.kill(os.getpid(), {number})
+except KeyboardInterrupt:
+    os.kill(os.getpid(), {number})
+    print("put away", flush=True)
+    {more}
+    sys.exit(7)
+"""
+
+
+def ending(error: BaseException) -> int:
+    """The exit code of a verb that raises."""
+
+    def verb() -> None:
+        raise error
+
+    with pytest.raises(typer.Exit) as found:
+        reported(verb)()
+    return found.value.exit_code
+
+
+def test_every_verdict_has_an_exit_code() -> None:
+    assert EXIT_CODES == {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
+    assert set(EXIT_CODES) == {verdict.value for verdict in Verdict}
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (errors.UsageError, 2),
+        (errors.DocumentError, 2),
+        (errors.AgentError, 2),
+        (errors.EngineError, 3),
+        (errors.SessionLostError, 3),
+        (errors.ImageError, 3),
+        (errors.SourceError, 3),
+        (errors.StoreError, 3),
+        (errors.EvidenceError, 4),
+    ],
+)
+def test_an_error_is_told_and_has_its_code(
+    kind: type[errors.SandboxError], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ending(kind("It broke.", "Mend it.")) == code
+    assert capsys.readouterr().err == "error: It broke.\nMend it.\n"
+
+
+def test_an_interrupt_has_its_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_a_closed_pipe_is_no_pass(capfd: pytest.CaptureFixture[str]) -> None:
+    kept = os.dup(sys.__stdout__.fileno()) if sys.__stdout__ else -1
+    try:
+        assert ending(BrokenPipeError()) == PIPE_CLOSED
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def test_what_is_unexpected_is_not_hidden() -> None:
+    def verb() -> None:
+        raise ZeroDivisionError("by chance")
+
+    with pytest.raises(ZeroDivisionError) as found:
+        reported(verb)()
+    report = crash_report(found.value)
+    assert "Please report it" in report
+    assert "ZeroDivisionError: by chance" in report
+    assert f"Python {sys.version.split()[0]}" in report
+
+
+def test_a_verb_keeps_its_name_and_help() -> None:
+    for verb in VERBS.values():
+        assert verb.__doc__
+        assert reported(verb).__doc__ == verb.__doc__
+
+
+def signalled(number: int, more: str) -> subprocess.CompletedProcess[bytes]:
+    source = SIGNALLED.format(number=number, more=more)
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_second_signal_breaks_off_nothing_and_the_third_does(number: int) -> None:
+    twice = signalled(number, "")
+    assert (twice.returncode, twice.stdout) == (7, b"put away\n")
+    assert b"once more" in twice.stderr
+    thrice = signalled(number, f"os.kill(os.getpid(), {number:d})")
+    assert (thrice.returncode, thrice.stdout) == (130, b"put away\n")
+
+
+def test_a_signal_that_is_to_be_ignored_stays_so() -> None:
+    source = (
+        "import signal; from sandbox.cli.interrupts import Interrupts\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN); Interrupts().install()\n"
+        "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN"
+    )
+    subprocess.run([sys.executable, "-c", source], check=True)

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from sandbox.model.atom import Atom, Predicate, compiled, source
 from sandbox.model.glob import Globs
-from sandbox.monitors import argv, reading, test_runs
+from sandbox.monitors import argv, covering, reading
 from sandbox.monitors.context import NOWHERE, Context
 from sandbox.monitors.describing import described
 from sandbox.monitors.filling import filled
@@ -125,7 +125,7 @@ def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
     if atom.argv is not None:
         yield argv.matcher(atom.argv, context)
     if atom.tests is not None:
-        yield test_runs.matcher(atom.tests, context)
+        yield covering.matcher(atom.tests, context)
 
 
 def _named(pattern: str) -> Matcher:

@@ -11,7 +11,7 @@ from sandbox.monitors.check import check, monitor
 from sandbox.monitors.steps import steps
 from tests.sandbox.monitors.runs import entries, run, step
 
-WHY: dict[str, str] = {"reason": "Untested work is not done.", "stated_in": "AGENTS.md"}
+WHY: dict[str, Any] = {"reason": "Untested work is not done.", "stated_in": "AGENTS.md"}
 
 TESTS = Atom(action="run_tests", status="ok", result={"exit_code": 0})
 EDIT = Atom(changes="src/**")

@@ -1,8 +1,8 @@
-"""`sandbox run`: one trial of one task by one agent."""
+"""`sandbox run`: an agent on a task, or on several tasks several times."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sandbox.agents.base import Agent
     from sandbox.model.event import ActionTaken, Entry, Observed
-    from sandbox.store import RunFolder
+    from sandbox.store import RunFolder, Store
     from sandbox.tasks import LoadedTask
 
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
@@ -50,6 +50,9 @@ class Display:
         elif event.kind == "approval_decided":
             word = "granted" if event.answer.approved else "denied"
             self._progress.done(f"      {event.question.scope} {word}: {line(event.answer.reason)}")
+        elif event.kind == "violation":
+            word = "broken" if event.hard else "broken, soft"
+            self._progress.done(f"      {word}: {line(event.message)}")
         elif event.kind == "run_ended":
             self._progress.doing("grading in a fresh container")
 
@@ -101,7 +104,7 @@ def choose_agent(text: str, task: "LoadedTask") -> "Callable[[RunFolder], Agent]
 
 
 def run(
-    task: Annotated[str, typer.Argument(help="A task, e.g. `humanize/file-sizes`.")],
+    task: Annotated[list[str], typer.Argument(help="Tasks, e.g. `humanize/file-sizes`.")],
     *,
     agent: Annotated[
         str,
@@ -109,6 +112,8 @@ def run(
             help="`oracle`, `null`, a YAML list of actions, or a command that speaks JSON lines."
         ),
     ],
+    trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
+    jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
     ] = False,
@@ -119,18 +124,32 @@ def run(
 ) -> None:
     """Run an agent on a task and print the verdict with its reasons.
 
-    Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid.
+    With several tasks or trials: a line for each run as it ends, then a summary. One that fails
+    stops no other; after Ctrl-C what has ended stays, and `sandbox report` counts it.
+
+    Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid; of several runs the
+    highest.
     """
-    from sandbox import engines, places
     from sandbox import tasks as library
+    from sandbox.cli import trials as many
+
+    loaded = [library.load(name) for name in dict.fromkeys(task)]
+    if len(loaded) > 1 or trials != 1:
+        order = many.Order(loaded, agent, trials, jobs, keep=keep)
+        raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
+    _run_one(loaded[0], agent, open_store(runs), keep=keep, as_json=as_json)
+
+
+def _run_one(
+    loaded: "LoadedTask", agent: str, store: "Store", *, keep: bool, as_json: bool
+) -> NoReturn:
+    from sandbox import engines, places
     from sandbox.images import Images
     from sandbox.model.grade import RunGrade
     from sandbox.policy.approvers import ScriptedApprover
     from sandbox.trial import Trial, perform
 
-    loaded = library.load(task)
     make = choose_agent(agent, loaded)
-    store = open_store(runs)
     progress = Progress(sys.stderr if as_json else sys.stdout)
     engine = engines.connect()
     try:

@@ -1,0 +1,163 @@
+"""What a shell line does, as far as its words tell: reads, tests, risks, and what it aims at.
+
+An approximation that never runs anything: a line that cannot be read counts as one that writes.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass
+from functools import lru_cache
+from posixpath import basename
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+READERS = _words(
+    "[ awk basename cat cd cmp cut date df diff dirname du echo egrep env false fgrep file find"
+    " grep head id jq less ls md5sum nl printenv printf pwd readlink realpath rg sha256sum sleep"
+    " sort stat tail test tr tree true type uname uniq wc which whoami"
+)
+TESTERS = _words("pytest py.test unittest")
+READING_SUBCOMMANDS = {
+    "git": _words("blame cat-file describe diff grep log ls-files rev-parse shortlog show status"),
+    "pip": _words("check freeze list show"),
+}
+VALUED_OPTIONS = {
+    "git": _words("-C -c"),
+    "pip": _words("-c -f -i -r --find-links --index-url --requirement"),
+}
+"""Options whose value is the next word."""
+EXTERNAL = _words("curl ftp gh nc ncat rsync scp sftp ssh telnet twine wget")
+IRREVERSIBLE = _words("dd mkfs rm shred truncate")
+PRIVILEGED = _words("chown doas mount setcap su sudo")
+WRAPPERS = _words("command env exec nice nohup sudo time")
+SEPARATORS = re.compile(r"[;&|()\n]+")
+HARMLESS_REDIRECTION = re.compile(r"[0-9]?>&[0-9-]|(&|[0-9])?>>?\s*/dev/null")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+GIT_DESTROYS = re.compile(
+    r"reset .*--hard|clean\b|restore\b|checkout .*(--( |$)|\.( |$)|-f\b)|rebase\b|filter-branch"
+    r"|branch .*-D\b|stash (drop|clear)|push .*(--force|-f\b)|reflog expire"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """One program with its arguments."""
+
+    program: str
+    """Its name without a folder; `python -m x` is `x`."""
+    words: tuple[str, ...]
+    privileged: bool = False
+    """Whether it runs by `sudo` or the like."""
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """What it is about: words that are neither options nor their values."""
+        valued = VALUED_OPTIONS.get(self.program, frozenset())
+        found, skip = [], False
+        for word in self.words:
+            if not skip and not word.startswith("-"):
+                found.append(word)
+            skip = not skip and word in valued
+        return tuple(found)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it only looks."""
+        first = next(iter(self.operands), "")
+        if first in READING_SUBCOMMANDS.get(self.program, ()) or self.program in TESTERS:
+            return True
+        if self.program == "sed":
+            return not any(word.startswith(("-i", "--in-place")) for word in self.words)
+        if self.program == "find":
+            return not {"-delete", "-exec", "-execdir", "-ok", "-fprint"} & set(self.words)
+        return self.program in READERS
+
+    @property
+    def risks(self) -> bool:
+        """Whether it is irreversible, reaches outside, or is privileged."""
+        if self.privileged or self.program in EXTERNAL | IRREVERSIBLE | PRIVILEGED:
+            return True
+        line = " ".join(self.words)
+        if self.program == "git":
+            return "push" in self.operands[:1] or GIT_DESTROYS.search(line) is not None
+        return (self.program == "find" and "-delete" in self.words) or (
+            self.program == "npm" and "publish" in self.operands[:1]
+        )
+
+    def covers(self, other: "Simple") -> bool:
+        """Whether it does at least what another does: the same program on the same things."""
+        if self.program != other.program:
+            return False
+        if self.program == "git":
+            return self.operands[:1] == other.operands[:1]
+        return set(other.operands) <= set(self.operands)
+
+
+@lru_cache(maxsize=4096)
+def parse(line: str) -> tuple[Simple, ...]:
+    """Split a line into its programs; none where it cannot be read."""
+    bare = HARMLESS_REDIRECTION.sub(" ", line.replace("\\\n", " "))
+    lexer = shlex.shlex(bare, posix=True, punctuation_chars=";&|()\n")
+    lexer.whitespace = " \t\r"
+    lexer.commenters = ""
+    try:
+        tokens = list(lexer)
+    except ValueError:
+        return ()
+    found: list[Simple] = []
+    words: list[str] = []
+    for token in [*tokens, ";"]:
+        if not SEPARATORS.fullmatch(token):
+            words.append(token)
+        elif words:
+            found += _simple(words)
+            words = []
+    return tuple(found)
+
+
+def reads_only(line: str) -> bool:
+    """Whether nothing in the line writes."""
+    programs = parse(line)
+    if not programs or "`" in line or ">" in _unquoted(line):
+        return False
+    return all(program.reads for program in programs)
+
+
+def risky(line: str) -> bool:
+    """Whether something in the line is irreversible, external or privileged."""
+    return any(program.risks for program in parse(line))
+
+
+def aim(line: str) -> Simple | None:
+    """Return what the line is for: its last program that writes, else its last one."""
+    programs = parse(line)
+    writers = tuple(program for program in programs if not program.reads)
+    return next(reversed(writers or programs), None)
+
+
+def _simple(words: list[str]) -> list[Simple]:
+    privileged = False
+    rest = list(words)
+    while rest and (ASSIGNMENT.match(rest[0]) or basename(rest[0]) in WRAPPERS):
+        privileged |= basename(rest[0]) == "sudo"
+        rest = rest[1:]
+        while rest and privileged and rest[0].startswith("-"):
+            rest = rest[1:]
+    if rest and basename(rest[0]) == "timeout":
+        rest = rest[2:]
+    if not rest:
+        return [Simple("env", ())] if words else []
+    program, arguments = basename(rest[0]), rest[1:]
+    if re.fullmatch(r"python[0-9.]*", program) and arguments[:1] == ["-m"] and arguments[1:]:
+        program, arguments = arguments[1], arguments[2:]
+    if re.fullmatch(r"pip[0-9.]+", program):
+        program = "pip"
+    return [Simple(program, tuple(arguments), privileged)]
+
+
+def _unquoted(line: str) -> str:
+    bare = HARMLESS_REDIRECTION.sub(" ", line)
+    return re.sub(r"'[^']*'|\"(\\.|[^\"\\])*\"", "''", bare)

@@ -26,6 +26,9 @@ def abandoned(container: "ContainerInfo", *, kept_too: bool, now: float) -> bool
 
 
 def gc(
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="Only containers of this run; starts of ids do.")
+    ] = "",
     *,
     images: Annotated[
         bool, typer.Option("--images", help="Also remove task images that no task needs any more.")
@@ -39,13 +42,15 @@ def gc(
     from sandbox import engines
     from sandbox.engines.base import MANAGED
     from sandbox.images import stale
+    from sandbox.trial import RUN
 
     removed: dict[str, list[str]] = {"containers": [], "images": []}
     freed = 0
     engine = engines.connect()
     try:
         for container in engine.containers(MANAGED):
-            if abandoned(container, kept_too=kept, now=time.time()):
+            chosen = container.labels.get(RUN, "").startswith(run)
+            if chosen and abandoned(container, kept_too=kept, now=time.time()):
                 engine.remove_container(container.id)
                 removed["containers"].append(container.id)
         for image in stale(engine) if images else ():

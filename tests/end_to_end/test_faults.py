@@ -142,7 +142,7 @@ def test_an_engine_that_stops_in_the_middle(
     assert stored.record.problem in stored.grade.problem
     assert stored.ended.reason == reason
     (left,) = ended_containers(engine, begun.id)
-    assert sandbox("gc").code == 0
+    assert sandbox("gc", begun.id).out == "1 containers removed\n"
     assert left not in [each.id for each in engine.containers(MANAGED)]
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import secrets
 import subprocess
 import sys
 import tarfile
@@ -129,10 +130,11 @@ def test_a_container_is_kept_until_it_is_not_wanted(
     assert name
     assert f"container {name} is kept; `sandbox gc --kept` removes it" in ended.out
     assert copied(engine, name, "/tmp/note") == b"kept\n"
-    assert sandbox("gc").code == 0
+    assert sandbox("gc", stored.folder.id).out == "0 containers removed\n"
+    assert sandbox("gc", "another-run", "--kept").out == "0 containers removed\n"
     assert containers(engine, stored.folder.id) == [kept]
-    removed = json.loads(sandbox("gc", "--kept", "--json").out)
-    assert kept.id in removed["containers"]
+    removed = json.loads(sandbox("gc", stored.folder.id[:8], "--kept", "--json").out)
+    assert removed["containers"] == [kept.id]
     assert containers(engine, stored.folder.id) == []
 
 
@@ -154,6 +156,7 @@ def copied(engine: Engine, container: str, path: str) -> bytes:
 
 @pytest.mark.engine
 def test_gc_leaves_what_runs(engine: Engine, image: BuiltImage) -> None:
-    with engine.start(SessionSpec(image.id)) as session:
-        assert sandbox("gc", "--kept").code == 0
+    mark = "running-" + secrets.token_hex(8)
+    with engine.start(SessionSpec(image.id, labels={RUN: mark})) as session:
+        assert sandbox("gc", mark, "--kept").out == "0 containers removed\n"
         assert session.usage().processes == 0

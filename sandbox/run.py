@@ -4,9 +4,11 @@ Only this module sees agent, policy and session together. It judges nothing.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox.actions.arguments import answer_problem, understand
+from sandbox.actions.executions import Executions
 from sandbox.actions.outcome import Performed, done, refused
 from sandbox.actions.registry import perform, subject
 from sandbox.actions.workspace import Workspace
@@ -45,6 +47,10 @@ UNKNOWN = "?"
 """The name of an action that could not be made out."""
 
 
+Events = Sequence[tuple[Event, str | None]]
+"""Each with the action that it belongs to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Why a run is over."""
@@ -71,6 +77,7 @@ def run(
     record.append(started)
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
     loop = _Loop(agent, bounded, approver, record)
+    workspace.session.on_exec(loop.executions)
     try:
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
@@ -96,8 +103,13 @@ class _Record:
             self.trace.append(seen, action_id)
         return entry
 
-    def end(self, ended: RunEnded) -> None:
+    def append_all(self, events: Events) -> None:
+        for event, action_id in events:
+            self.append(event, action_id)
+
+    def end(self, ended: RunEnded, rest: Events) -> None:
         try:
+            self.append_all(rest)
             for seen in self.watch.finish():
                 self.trace.append(seen)
         finally:
@@ -111,6 +123,7 @@ class _Loop:
     approver: Approver
     trace: _Record
     grants: Grants = field(default_factory=Grants)
+    executions: Executions = field(default_factory=Executions)
     started: float = field(default_factory=time.monotonic)
     turns: int = 0
     output: int = 0
@@ -162,6 +175,7 @@ class _Loop:
             performed, ending = Performed(judged), self.too_much_garbage(judged)
         observation, ending = self.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
+        self.trace.append_all(self.executions.take(name))
         if performed.changed:
             self.trace.append(FilesChanged(paths=performed.changed), asked.id)
         self.trace.append(Observed(name=name, observation=observation), asked.id)
@@ -193,8 +207,7 @@ class _Loop:
             case FinalAnswer() as final:
                 return self.conclude(final, action_id)
             case action:
-                # Programs that the action starts will be decided on and recorded here.
-                return perform(action, self.workspace), None
+                return perform(action, replace(self.workspace, tag=action_id or "")), None
 
     def ask(self, request: RequestApproval, action_id: str | None) -> Performed:
         """Put a question to the approver and keep the answer."""
@@ -264,7 +277,7 @@ class _Loop:
                     ending = _ending_of(error)
             finally:
                 ended = self.ended(ending, killed, usage)
-                self.trace.end(ended)
+                self.trace.end(ended, self.executions.take())
         return ended
 
     def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:

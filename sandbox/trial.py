@@ -165,10 +165,10 @@ def _run_agent(
 ) -> None:
     workspace = Workspace(session, trial.task.task, trial.task.worktree)
     with traces.TraceWriter(folder.trace, listener.entry) as trace:
-        run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent))
+        run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent, session))
 
 
-def _started(trial: Trial, folder: RunFolder, agent: Agent) -> RunStarted:
+def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) -> RunStarted:
     return RunStarted(
         run=folder.id,
         task=trial.task.task.id,
@@ -176,7 +176,7 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent) -> RunStarted:
         image=trial.image.id,
         agent=agent.name,
         mode="raw",
-        coverage="top-level",
+        coverage="exec" if "exec_log" in session.greeting.features else "top-level",
     )
 
 

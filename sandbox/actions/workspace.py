@@ -8,7 +8,15 @@ from sandbox.actions.outcome import Refusal, refusal
 from sandbox.engines.base import Session
 from sandbox.model import path as paths
 from sandbox.model.observation import ErrorCode
-from sandbox.model.session import AGENT, HOME, Command, Completed, FileEntry, FileKind
+from sandbox.model.session import (
+    AGENT,
+    HOME,
+    Command,
+    Completed,
+    FileEntry,
+    FileKind,
+    Interception,
+)
 from sandbox.model.task import Task
 
 FILE_LIMIT = 16 << 20
@@ -51,6 +59,10 @@ class Workspace:
     """The worktree, absolute in the container."""
     deadline: float = math.inf
     """When the run is over, by the monotonic clock; no command outlives it."""
+    interception: Interception = "log"
+    """Whether the programs that its commands start are seen."""
+    tag: str = ""
+    """Comes back with each of them."""
 
     def locate(self, path: str) -> bytes:
         """Return a path relative to the worktree as bytes, without `.` and doubled slashes.
@@ -148,6 +160,8 @@ class Workspace:
             timeout=max(_SHORTEST, min(own, left)),
             stdout_limit=kept,
             stderr_limit=kept,
+            interception=self.interception,
+            tag=self.tag,
         )
         try:
             completed = self.session.run(command)

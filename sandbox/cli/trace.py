@@ -33,6 +33,11 @@ def summary(entry: "Entry") -> str:
             text = f"{event.question.scope}: {answer} {event.answer.reason}"
         case "files_changed":
             text = ", ".join(event.paths)
+        case "exec":
+            how = "" if event.verdict == "allowed" else f" [{event.verdict}]"
+            text = f"{' '.join(event.argv) or event.program}{how}"
+        case "execs_lost":
+            text = f"{event.count} more execs were not recorded"
         case "violation":
             text = event.message
         case "milestone":

@@ -19,6 +19,7 @@ from sandbox.model.session import (
     ROOT,
     Command,
     Completed,
+    ExecObserver,
     FileEntry,
     Greeting,
     Usage,
@@ -133,6 +134,13 @@ class Session(Protocol):
     @property
     def greeting(self) -> Greeting:
         """What the supervisor said first."""
+
+    def on_exec(self, observer: ExecObserver | None) -> None:
+        """Tell this observer of the execs of intercepted commands from now on.
+
+        `wait` of such a command returns once its observer has been told all that came before its
+        end. Without an observer, execs that are held are refused with EPERM.
+        """
 
     def run(self, command: Command) -> Completed:
         """Start a command and wait for its end; OSError where it cannot be started."""

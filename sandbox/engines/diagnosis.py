@@ -18,6 +18,8 @@ GIBIBYTE = 1 << 30
 LITTLE_SPACE = 5 * GIBIBYTE
 NO_SPACE = GIBIBYTE
 OLDEST_PYTHON = (3, 11)
+SEES_EXECS, HOLDS_EXECS, TELLS_ENDS = (5, 9), (5, 19), (6, 15)
+"""Kernels since which a listener sees execs, can hold them, and processes' ends are told."""
 SECCOMP_ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
 
 
@@ -79,6 +81,7 @@ def _engine_checks() -> Iterator[Check]:
     yield _changes(info)
     yield Check("control groups", State.OK, f"version {info.control_groups}")
     yield from _kernel(info)
+    yield _interception(info)
     yield from _space(info)
 
 
@@ -132,6 +135,22 @@ def _kernel(info: EngineInfo) -> Iterator[Check]:
     else:
         features = ", ".join([*needed, "seccomp user notification"])
         yield Check("kernel", State.OK, f"{info.kernel}: {features}")
+
+
+def _interception(info: EngineInfo) -> Check:
+    """What a run will see of the processes that an agent starts, as far as the kernel tells."""
+    name, version = "processes seen", _version(info.kernel)
+    listens = not info.local or "user_notif" in _seccomp_actions()
+    if version < SEES_EXECS or not listens:
+        return Check(
+            name,
+            State.WARN,
+            "top-level commands only",
+            "Use kernel 5.9 or newer with seccomp user notification to see what they start.",
+        )
+    holds = "held for approval, " if version >= HOLDS_EXECS else "not held, "
+    tells = "" if version >= TELLS_ENDS else "out"
+    return Check(name, State.OK, f"every exec, {holds}with{tells} exit codes below the top level")
 
 
 def _seccomp_actions() -> list[str]:

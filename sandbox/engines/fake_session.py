@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -18,13 +19,17 @@ from sandbox.model.session import (
     ROOT,
     Command,
     Completed,
+    Exec,
+    ExecObserver,
     FileEntry,
     Greeting,
     Usage,
     User,
 )
+from sandbox.supervisor import top_level
 
 SIGKILL = 9
+Conclude = Callable[[Completed], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,9 @@ Script = Mapping[tuple[str, ...], Answer | Callable[[Command, Files], Answer]]
 class FakeProcess:
     """A command of a script that is running or has ended."""
 
-    def __init__(self, command: Command, answer: Answer) -> None:
+    def __init__(self, command: Command, answer: Answer, conclude: Conclude | None = None) -> None:
         self._command = command
+        self._conclude = conclude
         self._answer = answer
         self._start = time.monotonic()
         self._killed = threading.Event()
@@ -75,6 +81,8 @@ class FakeProcess:
         if not stopped and timeout is not None and (left is None or timeout < left):
             raise TimeoutError(f"{self._command.argv[0]!r} still runs")
         self._end = self._completed(killed=stopped, timed_out=not stopped and min(ends) != own)
+        if self._conclude is not None:
+            self._conclude(self._end)
         return self._end
 
     def kill(self) -> None:
@@ -121,6 +129,11 @@ class FakeSession:
         self._end = end
         self._lost = False
         self._processes: list[FakeProcess] = []
+        self._observer: ExecObserver | None = None
+
+    def on_exec(self, observer: ExecObserver | None) -> None:
+        """Tell this observer of commands; nothing below them exists."""
+        self._observer = observer
 
     def run(self, command: Command) -> Completed:
         """Start a command and wait for its end."""
@@ -129,9 +142,20 @@ class FakeSession:
     def start(self, command: Command) -> FakeProcess:
         """Start a command and return at once."""
         files = self._alive()
-        process = FakeProcess(command, _answer(self._script, command, files))
+        conclude = self._intercepted(command)
+        process = FakeProcess(command, _answer(self._script, command, files), conclude)
         self._processes.append(process)
         return process
+
+    def _intercepted(self, command: Command) -> Conclude | None:
+        """Ask the observer, and say what to do at the end; raises where it refuses."""
+        if command.interception == "off":
+            return None
+        observer, seen = self._observer, top_level.execution(command)
+        answer = errno.EPERM if observer is None else observer.seen(seen)
+        if seen.held and answer:
+            raise top_level.refusal(seen, answer)
+        return None if observer is None else partial(_concluded, observer, seen)
 
     def read(
         self,
@@ -261,3 +285,7 @@ def _matches(pattern: tuple[str, ...], words: tuple[str, ...]) -> bool:
     if pattern[-1:] == ("**",):
         pattern, words = pattern[:-1], words[: len(pattern) - 1]
     return len(pattern) == len(words) and all(map(fnmatchcase, words, pattern))
+
+
+def _concluded(observer: ExecObserver, seen: Exec, completed: Completed) -> None:
+    observer.ended(seen, top_level.end(completed))

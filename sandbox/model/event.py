@@ -68,6 +68,41 @@ class FilesChanged(Record):
     paths: tuple[str, ...]
 
 
+class Executed(Record):
+    """A program that a process of the container ran or tried to run.
+
+    Those of an action come before its observation, in the order in which they were asked for;
+    paths and arguments are text as in `sandbox.model.path`.
+    """
+
+    kind: Literal["exec"] = "exec"
+    program: str
+    """As it was given; `/dev/fd/N` where it was given by a descriptor."""
+    path: str
+    """The file that this leads to; empty where that is not known."""
+    argv: tuple[str, ...]
+    truncated: bool = False
+    """Whether there were more arguments, or longer ones."""
+    cwd: str
+    pid: int
+    parent: int
+    uid: int
+    verdict: Literal["allowed", "denied", "mismatch", "unreadable"]
+    exit_code: int | None = None
+    signal: int | None = None
+    duration: float | None = None
+    """Seconds until it ended or gave way to another program; None where neither had happened."""
+    by_harness: bool = False
+    """Whether the harness's own action needed the program, rather than the agent's command."""
+
+
+class ExecsLost(Record):
+    """More execs belong to the action than were recorded."""
+
+    kind: Literal["execs_lost"] = "execs_lost"
+    count: int
+
+
 class Violation(Record):
     """A rule that was seen broken while the run was going on; the grader judges for itself."""
 
@@ -134,6 +169,8 @@ Event = Annotated[
     | ApprovalAsked
     | ApprovalDecided
     | FilesChanged
+    | Executed
+    | ExecsLost
     | Violation
     | MilestonePassed
     | Final

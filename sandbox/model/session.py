@@ -5,6 +5,7 @@ Paths and arguments are bytes where the container decides them and may hold anyt
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 MEBIBYTE = 1 << 20
 
@@ -19,6 +20,12 @@ class User:
 
 ROOT = User(0, 0)
 AGENT = User(10001, 10001)
+Interception = Literal["off", "log", "hold"]
+"""Whether the execs of a command are seen, or held until they are decided on."""
+
+EXECS_TOLD = 10_000
+"""Execs of one command that are told; the rest is counted."""
+
 HOME = "/home/agent"
 """The agent's home; worktrees lie in it."""
 
@@ -41,6 +48,15 @@ class Command:
     stderr_limit: int = MEBIBYTE
     kill_survivors: bool = False
     """Whether processes that outlive the command are killed with it."""
+    interception: Interception = "off"
+    """Whether its execs, and those of all that it starts, go to the session's observer.
+
+    Where the greeting has no `exec_log` (for `hold`: `exec_hold`), only its own program does.
+    """
+    tag: str = ""
+    """Comes back with each exec of the command; the container never sees it."""
+    execs_told: int = EXECS_TOLD
+    """Execs beyond are counted; those that are held are told all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,80 @@ class Completed:
     """Largest resident set among its processes."""
     out_of_memory: bool
     """Whether the kernel killed a process of the container for memory while it ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """A program that is about to run, or one that was refused because it could not be looked at."""
+
+    number: int
+    """Counts up in a session; 0 where only the top level is seen."""
+    tag: str
+    """The command's."""
+    program: bytes
+    """As it was given; `/dev/fd/N` where it was given by a descriptor."""
+    resolved: bytes
+    """The file behind it, absolute, all links followed; empty where that is not known."""
+    arguments: tuple[bytes, ...]
+    """The first ones, where there are too many; the last may be cut."""
+    argument_count: int
+    truncated: bool
+    cwd: bytes
+    pid: int
+    parent: int
+    uid: int
+    held: bool
+    """Whether it waits for an answer."""
+    first: bool
+    """Whether it is the command's own program."""
+    problem: int = 0
+    """The errno with which it was refused because it could not be looked at; then it has no end."""
+
+
+class ExecOutcome(StrEnum):
+    """What became of an exec."""
+
+    EXITED = "exited"
+    UNKNOWN = "unknown"
+    """It ended, but this kernel does not tell how."""
+    REPLACED = "replaced"
+    """Its process runs another program now, or tried to."""
+    FAILED = "failed"
+    """It was allowed, and the kernel refused it."""
+    REFUSED = "refused"
+    MISMATCH = "mismatch"
+    """Something else ran than what was allowed, and was killed before it could do anything."""
+    GONE = "gone"
+    """Its process ended before it was decided on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecEnd:
+    """The end of an exec."""
+
+    outcome: ExecOutcome
+    exit_code: int | None
+    signal: int | None
+    seconds: float
+    """From the moment it was let run, or asked for, to its end."""
+
+
+class ExecObserver:
+    """Who is told of execs, one at a time and in order; a base that lets everything run.
+
+    The methods are called in a thread of the session's own. They may ask for files, and must not
+    run commands that are intercepted. What they raise ends the session.
+    """
+
+    def seen(self, execution: Exec) -> int:  # noqa: ARG002
+        """An exec: 0 lets it run, an errno refuses it; only the answer to a held one counts."""
+        return 0
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """An exec has ended, after it was seen."""
+
+    def lost(self, tag: str, count: int) -> None:
+        """So many more execs of a command were not told, for there were too many."""
 
 
 class FileKind(StrEnum):

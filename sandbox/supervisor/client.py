@@ -14,18 +14,23 @@ from sandbox.model.session import (
     ROOT,
     Command,
     Completed,
+    Exec,
+    ExecObserver,
     FileEntry,
     Greeting,
     Usage,
     User,
 )
-from sandbox.supervisor import protocol
-from sandbox.supervisor.process import Answer, Part, Pending, RemoteProcess, unexpected
-from sandbox.supervisor.protocol import File, Manifest, Reply, Request
+from sandbox.supervisor import protocol, top_level
+from sandbox.supervisor.execs import EXEC_KINDS, Execs
+from sandbox.supervisor.process import NO_FLAGS, Answer, Part, Pending, RemoteProcess, unexpected
+from sandbox.supervisor.protocol import File, Manifest, Reply, Request, Run
 from sandbox.supervisor.streams import Stream
 
 WRITE_CHUNK = 1 << 18
 READY_SECONDS = 30.0
+INTERCEPTION = {"log": (Run.EXEC_LOG, "exec_log"), "hold": (Run.EXEC_HOLD, "exec_hold")}
+"""The flag of a run that each way of interception takes, and the feature that it needs."""
 EVERYTHING = (1 << 64) - 1
 
 
@@ -43,7 +48,9 @@ class Supervisor:
         self._pending: dict[int, Pending] = {}
         self._last = 0
         self._lost: SessionLostError | None = None
+        self._alone: dict[int, Exec] = {}
         self._hello = _Hello()
+        self._execs = Execs(self._send, self._observer_failed)
         self._reader = threading.Thread(target=self._read, name="supervisor", daemon=True)
         self._reader.start()
         try:
@@ -56,6 +63,10 @@ class Supervisor:
     def greeting(self) -> Greeting:
         """What the supervisor said first."""
         return protocol.greeting(self._hello.payload)
+
+    def on_exec(self, observer: ExecObserver | None) -> None:
+        """Tell this observer of execs from now on; without one, held execs are refused."""
+        self._execs.observer = observer
 
     def run(self, command: Command) -> Completed:
         """Start a command and wait for its end; it is killed if the wait is interrupted."""
@@ -183,6 +194,13 @@ class Supervisor:
             self._stream.close()
         if threading.current_thread() is not self._reader:
             self._reader.join()
+        self._execs.close()
+
+    def _observer_failed(self, error: Exception) -> None:
+        """Nobody decides any more: the session ends, and what is held is refused."""
+        self._lose(_gone(f"the observer of execs failed: {type(error).__name__}: {error}"))
+        with contextlib.suppress(OSError):
+            self._stream.close()
 
     def _greet(self, timeout: float) -> None:
         if not self._hello.settle(timeout):
@@ -199,9 +217,38 @@ class Supervisor:
             )
 
     def _launch(self, command: Command, *, announce: bool) -> RemoteProcess:
-        process = RemoteProcess(command, self._send, announce=announce)
-        process.launch(self._expect(process))
+        flag, needed = INTERCEPTION.get(command.interception, (NO_FLAGS, ""))
+        if flag and needed not in self.greeting.features:
+            return self._launch_alone(command, announce=announce)
+        process = RemoteProcess(command, self._send, announce=announce, interception=flag)
+        request = self._expect(process)
+        if flag:
+            self._execs.follow(request, command)
+        process.launch(request)
         return process
+
+    def _launch_alone(self, command: Command, *, announce: bool) -> RemoteProcess:
+        """Let the observer decide on the command itself, where what it starts is not seen."""
+        seen = top_level.execution(command)
+        self._execs.begin()
+        answer = self._execs.ask(seen)
+        if seen.held and answer:
+            raise top_level.refusal(seen, answer)
+        process = RemoteProcess(command, self._send, announce=announce)
+        request = self._expect(process)
+        self._alone[request] = seen
+        self._execs.follow(request, command)
+        process.launch(request)
+        return process
+
+    def _conclude(self, request: int, pending: Pending) -> None:
+        """A request has its last frame: tell the observer first where execs belong to it."""
+        seen = self._alone.pop(request, None)
+        if seen is not None and isinstance(pending, RemoteProcess):
+            self._execs.conclude(seen, top_level.end(pending.completed))
+        self._execs.after(request, pending.finish)
+        if pending.failed or seen is not None:
+            self._execs.forget(request)
 
     def _ask(self, kind: Request, payload: bytes, subject: str | bytes) -> Sequence[bytes]:
         """Send a request and wait for all parts of its answer."""
@@ -260,13 +307,16 @@ class Supervisor:
         if kind is Reply.FAULT:
             text = protocol.Cursor(payload).string().decode(errors="replace")
             raise ProtocolError(f"The supervisor refused what this harness sent: {text}.")
+        if kind in EXEC_KINDS:
+            self._execs.take(kind, request, payload)
+            return
         pending = self._hello if kind is Reply.GREETING else self._pending.get(request)
         if pending is None:
             raise ProtocolError(f"The supervisor answered what was not asked: {kind.name}.")
         if pending.take(kind, payload):
             with self._table:
                 self._pending.pop(request, None)
-            pending.finish()
+            self._conclude(request, pending)
 
     def _lose(self, failure: SessionLostError) -> None:
         """Tell everybody who waits; whoever comes later is told at once."""

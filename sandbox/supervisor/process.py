@@ -14,7 +14,15 @@ from sandbox.supervisor.protocol import STDIN_WINDOW, Ended, Reply, Request, Run
 
 Part = TypeVar("Part")
 
-SUBJECTS = {"cwd": "working directory", "user": "user", "fork": "new process"}
+SUBJECTS = {
+    "cwd": "working directory",
+    "user": "user",
+    "fork": "new process",
+    "watch": "interception",
+}
+
+
+NO_FLAGS = Run(0)
 
 
 class Pending:
@@ -25,6 +33,11 @@ class Pending:
         self.done = False
         self._over = threading.Lock()
         self._over.acquire()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last frame told of an error."""
+        return self._failure is not None
 
     def take(self, kind: Reply, payload: bytes) -> bool:
         """Take a frame; whether it was the last. ProtocolError for one that does not belong."""
@@ -74,9 +87,17 @@ class Answer(Pending, Generic[Part]):
 class RemoteProcess(Pending):
     """A command of a session; see `sandbox.engines.base.Process`."""
 
-    def __init__(self, command: Command, send: Callable[[bytes], None], *, announce: bool) -> None:
+    def __init__(
+        self,
+        command: Command,
+        send: Callable[[bytes], None],
+        *,
+        announce: bool,
+        interception: Run = NO_FLAGS,
+    ) -> None:
         super().__init__()
         self._command, self._request, self._send = command, 0, send
+        self._interception = interception
         self._stdout: list[bytes] = []
         self._stderr: list[bytes] = []
         self._completed: Completed | None = None
@@ -85,6 +106,11 @@ class RemoteProcess(Pending):
         self._credit: queue.SimpleQueue[int] = queue.SimpleQueue()
         if announce:
             self._started.acquire()
+
+    @property
+    def completed(self) -> Completed | None:
+        """How it ended, perhaps before that may be told."""
+        return self._completed
 
     def launch(self, request: int) -> None:
         """Send the request; a thread of its own sends standard input beyond the window."""
@@ -103,8 +129,9 @@ class RemoteProcess(Pending):
 
     def poll(self) -> Completed | None:
         """How it ended, or None while it runs."""
-        if self.done:
-            self.settle()
+        if not self.done:
+            return None
+        self.settle()
         return self._completed
 
     def wait(self, timeout: float | None = None) -> Completed:
@@ -151,6 +178,8 @@ class RemoteProcess(Pending):
         flags = Run.KILL_SURVIVORS if command.kill_survivors else Run(0)
         if self._announce:
             flags |= Run.ANNOUNCE
+        told = command.execs_told.to_bytes(8, "little") if self._interception else b""
+        flags |= self._interception
         milliseconds = 0 if command.timeout is None else max(1, round(command.timeout * 1000))
         numbers = (milliseconds, command.stdout_limit, command.stderr_limit)
         environment = [f"{name}={value}" for name, value in command.environment.items()]
@@ -165,6 +194,7 @@ class RemoteProcess(Pending):
                 protocol.strings(environment),
                 len(command.stdin).to_bytes(8, "little"),
                 protocol.string(stdin),
+                told,
             )
         )
         return protocol.frame(Request.RUN, self._request, payload)

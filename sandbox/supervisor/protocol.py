@@ -54,6 +54,8 @@ class Reply(IntEnum):
     FAULT = 137
     EXEC_SEEN = 138
     EXEC_HELD = 139
+    EXEC_ENDED = 140
+    EXEC_COUNT = 141
 
 
 class Run(IntFlag):
@@ -61,6 +63,8 @@ class Run(IntFlag):
 
     KILL_SURVIVORS = 1
     ANNOUNCE = 2
+    EXEC_LOG = 4
+    EXEC_HOLD = 8
 
 
 class Ended(IntFlag):
@@ -85,12 +89,38 @@ class Manifest(IntFlag):
     DIGEST = 1
 
 
+class Execution(IntFlag):
+    """Flags of an exec."""
+
+    TRUNCATED = 1
+    AT = 2
+    FIRST = 4
+
+
+class Outcome(IntEnum):
+    """What became of an exec."""
+
+    EXITED = 0
+    UNKNOWN = 1
+    REPLACED = 2
+    FAILED = 3
+    REFUSED = 4
+    MISMATCH = 5
+    GONE = 6
+
+
 HEADER = struct.Struct("<IBI")
 ENDED = struct.Struct("<IIIIQQQQQQ")
 """exit code, signal, flags, survivors, stdout, stderr, then duration, user and system time in
 microseconds, peak in bytes."""
 USAGE = struct.Struct("<QQQI")
 """memory peak, CPU time in microseconds, out-of-memory kills, processes."""
+EXEC = struct.Struct("<QIIIIII")
+"""number, flags, errno, process, parent, uid, count of arguments; the strings follow."""
+EXEC_ENDED = struct.Struct("<QIIIQ")
+"""number, outcome, exit code, signal, duration in microseconds."""
+EXEC_COUNT = struct.Struct("<QQI")
+"""seen, not told, whether there will be no more."""
 RECORD = struct.Struct("<HHIIIQqqQ32s")
 """mode, problem, uid, gid, links, size, mtime, ctime, inode, SHA-256."""
 UNKNOWN = (1 << 64) - 1

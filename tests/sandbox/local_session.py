@@ -13,7 +13,17 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sandbox.model.session import AGENT, ROOT, Command, Completed, FileEntry, FileKind, Usage, User
+from sandbox.model.session import (
+    AGENT,
+    ROOT,
+    Command,
+    Completed,
+    ExecObserver,
+    FileEntry,
+    FileKind,
+    Usage,
+    User,
+)
 
 _KINDS = {
     stat.S_IFREG: FileKind.FILE,
@@ -34,6 +44,9 @@ class LocalSession:
     """Paths whose writing fails, with the errno."""
     lost: BaseException | None = None
     """What every command and `stat` raises instead."""
+
+    def on_exec(self, observer: ExecObserver | None) -> None:
+        """Nothing below a command is seen here."""
 
     def run(self, command: Command) -> Completed:
         self.commands.append(command)

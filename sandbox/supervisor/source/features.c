@@ -11,12 +11,14 @@
 
 #include "entry.h"
 #include "frame.h"
+#include "listener.h"
 #include "place.h"
 #include "sha256.h"
 #include "shim.h"
 #include "usage.h"
+#include "watch.h"
 
-#define FEATURES_MOST 8
+#define FEATURES_MOST 12
 
 static const char *features[FEATURES_MOST];
 static uint32_t feature_count;
@@ -31,6 +33,7 @@ void features_prepare(bool plain) {
     sha256_prepare(plain);
     shim_prepare(plain);
     usage_prepare();
+    watch_prepare(plain);
     have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
     have(!plain && syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");
@@ -38,6 +41,9 @@ void features_prepare(bool plain) {
     have(usage_groups() == GROUPS_2, "cgroup2");
     have(geteuid() == 0 && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");
     have(getpid() == 1, "init");
+    have(watch_descriptor() >= 0, "exec_log");
+    have(watch_descriptor() >= 0 && listener_holds(), "exec_hold");
+    have(watch_knows_ends(), "exec_status");
 }
 
 static size_t put_string(unsigned char *into, const char *text) {

@@ -11,9 +11,11 @@
 #include "clock.h"
 #include "tree.h"
 #include "usage.h"
+#include "watch.h"
 
 #define READS_PER_TURN 16
 #define GIVE_UP_US 10000000u
+#define MINUTE_US 60000000u
 
 static struct job *jobs[JOBS];
 static struct job *spare; /* the one that was freed last */
@@ -143,6 +145,7 @@ static void job_report(struct job *job) {
     unsigned char payload[64];
     const struct shim_report *end = &job->end;
     bool exited = WIFEXITED(end->status);
+    watch_settle(job->id, end->status);
     uint32_t flags = (job->timed_out ? ENDED_TIMED_OUT : 0) | (job->killed ? ENDED_KILLED : 0);
     if (usage_kills() > job->kills_before) flags |= ENDED_OUT_OF_MEMORY;
     put_u32(payload, exited ? (uint32_t)WEXITSTATUS(end->status) : UINT32_MAX);
@@ -260,7 +263,7 @@ int jobs_poll(struct pollfd *polled, int length) {
     return length;
 }
 
-int jobs_timeout(void) {
+int64_t jobs_timeout_us(void) {
     uint64_t now = now_us(), next = UINT64_MAX;
     for (int i = 0; i < job_count; i++) {
         struct job *job = jobs[i];
@@ -271,8 +274,7 @@ int jobs_timeout(void) {
     }
     if (next == UINT64_MAX) return -1;
     if (next <= now) return 0;
-    uint64_t milliseconds = (next - now + 999) / 1000;
-    return milliseconds < 60000 ? (int)milliseconds : 60000;
+    return next - now < MINUTE_US ? (int64_t)(next - now) : (int64_t)MINUTE_US;
 }
 
 static void take_events(struct job *job, const struct pollfd *polled) {

@@ -56,8 +56,8 @@ void jobs_end(void);
 
 /* Appends what each job waits for; returns the new length. */
 int jobs_poll(struct pollfd *polled, int length);
-/* Milliseconds until the next deadline, -1 where there is none. */
-int jobs_timeout(void);
+/* Microseconds until the next deadline, -1 where there is none. */
+int64_t jobs_timeout_us(void);
 /* Moves data, notices ends and deadlines. */
 void jobs_step(const struct pollfd *polled);
 /* Reaps children; to be called on SIGCHLD. */

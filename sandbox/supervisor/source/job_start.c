@@ -8,6 +8,7 @@
 #include "job.h"
 #include "oom.h"
 #include "usage.h"
+#include "watch.h"
 
 #define BLOCK_KEPT 65536
 
@@ -22,6 +23,7 @@ void jobs_prepare(const struct rlimit *descriptors) {
 
 struct request {
     struct launch launch;
+    struct watch_wish wish;
     uint64_t timeout_ms, stdout_limit, stderr_limit, input_total;
     const unsigned char *input;
     size_t input_length;
@@ -81,6 +83,9 @@ static int parse(struct cursor *payload, struct request *request) {
         take_strings(payload, take_u32(payload), &slot, &text, &problem);
     request->input_total = take_u64(payload);
     request->input = take_bytes(payload, &request->input_length);
+    request->wish.log = flags & RUN_EXEC_LOG;
+    request->wish.hold = flags & RUN_EXEC_HOLD;
+    if (flags & (RUN_EXEC_LOG | RUN_EXEC_HOLD)) request->wish.limit = take_u64(payload);
     if (!cursor_done(payload) || request->input_length > request->input_total) return -1;
     if (request->input_length > STDIN_WINDOW) return -1;
     if (!request->launch.argv[0]) problem = EINVAL;
@@ -114,6 +119,11 @@ static int start(struct job *job, struct request *request) {
     int problem = 0;
     bool ready = open_pipe(out, 0) && open_pipe(error, 0) && open_pipe(status, 0) &&
                  (!request->input_total || open_pipe(in, 1)) && prepare_input(job, request);
+    request->launch.watch_fd = -1;
+    if (ready && (request->wish.log || request->wish.hold)) {
+        request->launch.watch_fd = watch_begin(job->id, &request->launch, &request->wish);
+        ready = request->launch.watch_fd >= 0;
+    }
     if (ready) {
         struct launch *launch = &request->launch;
         launch->stdin_fd = in[0];
@@ -135,8 +145,8 @@ static int start(struct job *job, struct request *request) {
     job->error.fd = error[0];
     job->status = status[0];
     job->stdin_fd = in[1];
-    int theirs[] = {in[0], out[1], error[1], status[1]};
-    for (int i = 0; i < 4; i++) close_descriptor(&theirs[i]);
+    int theirs[] = {in[0], out[1], error[1], status[1], request->launch.watch_fd};
+    for (int i = 0; i < 5; i++) close_descriptor(&theirs[i]);
     return problem;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "features.h"
@@ -21,6 +22,7 @@
 #include "oom.h"
 #include "transfer.h"
 #include "usage.h"
+#include "watch.h"
 
 #define PARKED 10              /* the first descriptor that the stream may get */
 #define DESCRIPTORS_MOST 65536
@@ -54,6 +56,7 @@ static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
         case REQUEST_MANIFEST: return manifest(id, payload);
         case REQUEST_KILL_ALL: return kill_all(id);
         case REQUEST_USAGE: return report_usage(id);
+        case REQUEST_ANSWER_EXEC: return watch_answer(payload);
         default: return reply_fault("unknown request type");
     }
 }
@@ -130,21 +133,28 @@ static bool prepare(int count, char **arguments, int *signals) {
     return true;
 }
 
-static int timeout(void) {
-    if (transfers_wait() && queue_has_room()) return 0;
-    return jobs_timeout();
+/* As long as poll may wait at most; NULL for ever. */
+static const struct timespec *timeout(void) {
+    static struct timespec time;
+    int64_t jobs = jobs_timeout_us(), watches = watch_timeout_us(), next = jobs;
+    if (jobs < 0 || (watches >= 0 && watches < jobs)) next = watches;
+    if (transfers_wait() && queue_has_room()) next = 0;
+    time = (struct timespec){next / 1000000, next % 1000000 * 1000};
+    return next < 0 ? NULL : &time;
 }
 
 static void loop(int signals) {
-    static struct pollfd polled[3 + JOBS * JOB_DESCRIPTORS];
+    static struct pollfd polled[4 + JOBS * JOB_DESCRIPTORS];
     struct signalfd_siginfo seen[4];
     while (!channel_is_faulty()) {
         polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
         polled[1] = (struct pollfd){channel_output(), queue_is_empty() ? 0 : POLLOUT, 0};
         polled[2] = (struct pollfd){signals, POLLIN, 0};
-        int length = jobs_poll(polled, 3);
-        if (poll(polled, (nfds_t)length, timeout()) < 0 && errno != EINTR) return;
+        polled[3] = (struct pollfd){queue_has_room() ? watch_descriptor() : -1, POLLIN, 0};
+        int length = jobs_poll(polled, 4);
+        if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
+        if (polled[3].revents || watch_timeout_us() >= 0) watch_step();
         jobs_step(polled);
         if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */
         if (polled[2].revents) {

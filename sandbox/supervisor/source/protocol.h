@@ -22,7 +22,7 @@
 #define REQUEST_MANIFEST 10
 #define REQUEST_KILL_ALL 11
 #define REQUEST_USAGE 12
-#define REQUEST_ANSWER_EXEC 13  /* reserved, version 1 does not send it */
+#define REQUEST_ANSWER_EXEC 13
 #define REQUEST_FREEZE 14       /* reserved, version 1 does not send it */
 #define REQUEST_THAW 15         /* reserved, version 1 does not send it */
 
@@ -36,11 +36,15 @@
 #define REPLY_OK 135
 #define REPLY_ERROR 136
 #define REPLY_FAULT 137
-#define REPLY_EXEC_SEEN 138     /* reserved, version 1 does not send it */
-#define REPLY_EXEC_HELD 139     /* reserved, version 1 does not send it */
+#define REPLY_EXEC_SEEN 138
+#define REPLY_EXEC_HELD 139
+#define REPLY_EXEC_ENDED 140
+#define REPLY_EXEC_COUNT 141
 
 #define RUN_KILL_SURVIVORS 1
 #define RUN_ANNOUNCE 2
+#define RUN_EXEC_LOG 4
+#define RUN_EXEC_HOLD 8
 
 #define ENDED_TIMED_OUT 1
 #define ENDED_KILLED 2
@@ -51,5 +55,17 @@
 #define FILE_KEEP_MODE 4
 
 #define MANIFEST_DIGEST 1
+
+#define EXECUTION_TRUNCATED 1        /* not all arguments are told */
+#define EXECUTION_AT 2               /* execveat */
+#define EXECUTION_FIRST 4            /* the command's own program */
+
+#define OUTCOME_EXITED 0        /* code or signal are known */
+#define OUTCOME_UNKNOWN 1       /* it ended, how is not known */
+#define OUTCOME_REPLACED 2      /* the process runs another program now */
+#define OUTCOME_FAILED 3        /* the kernel refused it */
+#define OUTCOME_REFUSED 4       /* the host refused it */
+#define OUTCOME_MISMATCH 5      /* something else ran than was approved, and was killed */
+#define OUTCOME_GONE 6          /* the process ended before it was decided on */
 
 #endif

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "listener.h"
 #include "tree.h"
 
 #define STATUS_FD 3
+#define WATCH_FD 4
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static volatile int failed_stage, failed_errno; /* written by the child, which shares our memory */
@@ -26,6 +28,7 @@ const char *stage_name(int stage) {
         case STAGE_USER: return "user";
         case STAGE_CWD: return "cwd";
         case STAGE_PROGRAM: return "program";
+        case STAGE_WATCH: return "watch";
         default: return "fork";
     }
 }
@@ -54,13 +57,30 @@ static void take_descriptors(const struct launch *launch) {
     dup2(launch->stdout_fd, 1);
     dup2(launch->stderr_fd, 2);
     if (launch->status_fd != STATUS_FD) dup3(launch->status_fd, STATUS_FD, O_CLOEXEC);
-    close_from(STATUS_FD + 1);
+    bool watched = launch->watch_fd >= 0;
+    if (watched && launch->watch_fd != WATCH_FD) dup3(launch->watch_fd, WATCH_FD, O_CLOEXEC);
+    close_from(watched ? WATCH_FD + 1 : STATUS_FD + 1);
 }
 
 _Noreturn static void fail(int stage) {
     failed_errno = errno;
     failed_stage = stage;
     _exit(127);
+}
+
+/* A watched process asks with its first exec already, and names the program beforehand. */
+static bool execute(const struct launch *launch, const char *program) {
+    if (launch->watch_fd >= 0) {
+        struct stat found;
+        if (stat(program, &found)) return false;
+        if (!S_ISREG(found.st_mode) || access(program, X_OK)) {
+            errno = EACCES;
+            return false;
+        }
+        if (listener_install(WATCH_FD, program)) fail(STAGE_WATCH);
+    }
+    execve(program, launch->argv, launch->environment);
+    return launch->watch_fd >= 0;
 }
 
 /* As execvp, but searching the command's own PATH, and without a shell for odd files. */
@@ -70,7 +90,7 @@ static void search_and_execute(const struct launch *launch) {
     bool denied = false;
     size_t name_length = strlen(name);
     if (strchr(name, '/')) {
-        execve(name, launch->argv, launch->environment);
+        execute(launch, name);
         return;
     }
     for (char **variable = launch->environment; *variable; variable++)
@@ -82,7 +102,7 @@ static void search_and_execute(const struct launch *launch) {
             memcpy(candidate, path, length);
             if (length) candidate[length++] = '/';
             memcpy(candidate + length, name, name_length + 1);
-            execve(candidate, launch->argv, launch->environment);
+            if (execute(launch, candidate)) return; /* a second filter would be one too many */
             if (errno == EACCES) denied = true;
             else if (errno != ENOENT && errno != ENOTDIR) return;
         }
@@ -182,6 +202,7 @@ _Noreturn void shim(const struct launch *launch) {
         send_report(&report);
         _exit(0);
     }
+    if (launch->watch_fd >= 0) close(WATCH_FD);
     /* Only the command may keep its streams open. */
     close(0);
     close(1);

@@ -18,10 +18,11 @@ struct launch {
     struct rlimit descriptors; /* what the command gets, the supervisor has more */
     pid_t supervisor;
     int stdin_fd, stdout_fd, stderr_fd, status_fd; /* stdin_fd < 0: /dev/null */
+    int watch_fd; /* where the listener of its execs goes, < 0: nowhere */
 };
 
 enum shim_event { SHIM_STARTED = 1, SHIM_FAILED, SHIM_ENDED };
-enum shim_stage { STAGE_USER = 1, STAGE_CWD, STAGE_PROGRAM, STAGE_FORK };
+enum shim_stage { STAGE_USER = 1, STAGE_CWD, STAGE_PROGRAM, STAGE_FORK, STAGE_WATCH };
 
 /* What goes through the status pipe, one write each. */
 struct shim_report {

@@ -25,6 +25,8 @@ FAMILIES = {
     "ENDED": protocol.Ended,
     "FILE": protocol.File,
     "MANIFEST": protocol.Manifest,
+    "EXECUTION": protocol.Execution,
+    "OUTCOME": protocol.Outcome,
 }
 
 payloads = st.tuples(st.sampled_from(Reply), st.integers(0, 2**32 - 1), st.binary(max_size=300))

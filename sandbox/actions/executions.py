@@ -1,0 +1,126 @@
+"""The programs that an action's commands start, as events of the trace."""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sandbox.model import path as paths
+from sandbox.model.event import ExecsLost, Executed
+from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecObserver, ExecOutcome
+
+ARGUMENTS_LENGTH = 2000
+"""Characters of all arguments of a program that are recorded."""
+
+HARNESS_COMMANDS = frozenset({"search_repo", "git_diff"})
+"""Actions whose own program the harness chose, not the agent."""
+
+
+@dataclass(slots=True)
+class _Execution:
+    seen: Exec
+    end: ExecEnd | None = None
+
+
+@dataclass(slots=True)
+class _Action:
+    """What belongs to one action and was not taken yet."""
+
+    executions: list[_Execution] = field(default_factory=list)
+    lost: int = 0
+
+
+class Executions(ExecObserver):
+    """Collects execs until they are taken; lets all of them run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._actions: dict[str, _Action] = {}
+        self._open: dict[int, _Execution] = {}
+
+    def seen(self, execution: Exec) -> int:
+        """Keep it, or count it where there are too many."""
+        kept = _Execution(execution)
+        with self._lock:
+            action = self._actions.setdefault(execution.tag, _Action())
+            if len(action.executions) >= EXECS_TOLD:
+                action.lost += 1
+            else:
+                action.executions.append(kept)
+                self._open[execution.number] = kept
+        return 0
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """Keep how it ended, unless it was taken before."""
+        with self._lock:
+            kept = self._open.pop(execution.number, None)
+            if kept is not None:
+                kept.end = end
+
+    def lost(self, tag: str, count: int) -> None:
+        """Count them."""
+        with self._lock:
+            self._actions.setdefault(tag, _Action()).lost += count
+
+    def take(self, action: str = "") -> list[tuple[Executed | ExecsLost, str | None]]:
+        """Give the events that there are, each with its action's id, and forget them.
+
+        `action` is the name of the present one. What still runs has no end, now and later.
+        """
+        with self._lock:
+            actions, self._actions = self._actions, {}
+            self._open.clear()
+        by_harness = action in HARNESS_COMMANDS
+        events: list[tuple[Executed | ExecsLost, str | None]] = []
+        for tag, taken in actions.items():
+            events += [
+                (event_of(each.seen, each.end, by_harness=by_harness), tag or None)
+                for each in taken.executions
+            ]
+            if taken.lost:
+                events.append((ExecsLost(count=taken.lost), tag or None))
+        return events
+
+
+def event_of(seen: Exec, end: ExecEnd | None, *, by_harness: bool) -> Executed:
+    """What the trace says of an exec."""
+    arguments, whole = _arguments(seen.arguments)
+    return Executed(
+        program=paths.text(seen.program),
+        path=paths.text(seen.resolved),
+        argv=arguments,
+        truncated=seen.truncated or not whole,
+        cwd=paths.text(seen.cwd),
+        pid=seen.pid,
+        parent=seen.parent,
+        uid=seen.uid,
+        verdict=_verdict(seen, end),
+        exit_code=end.exit_code if end else None,
+        signal=end.signal if end else None,
+        duration=end.seconds if end else None,
+        by_harness=by_harness and seen.first,
+    )
+
+
+def _verdict(
+    seen: Exec, end: ExecEnd | None
+) -> Literal["allowed", "denied", "mismatch", "unreadable"]:
+    if seen.problem:
+        return "unreadable"
+    if end is None:
+        return "allowed"
+    if end.outcome is ExecOutcome.MISMATCH:
+        return "mismatch"
+    return "denied" if end.outcome in (ExecOutcome.REFUSED, ExecOutcome.GONE) else "allowed"
+
+
+def _arguments(arguments: tuple[bytes, ...]) -> tuple[tuple[str, ...], bool]:
+    """Give them as text, and whether that is all of them."""
+    kept: list[str] = []
+    left = ARGUMENTS_LENGTH
+    for argument in arguments:
+        text = paths.text(argument)
+        if len(text) > left:
+            return (*kept, text[:left]), False
+        kept.append(text)
+        left -= len(text)
+    return tuple(kept), True

@@ -1,0 +1,265 @@
+#include "ask.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "handle.h"
+
+#define VERIFY_GIVE_UP_US 10000000u
+
+struct ask *asks;
+static uint64_t last_number;
+static int verifying;
+static struct exec seen;
+
+/* ---- what the host is told ---- */
+
+static unsigned char *put_bytes(unsigned char *into, const void *bytes, size_t length) {
+    put_u32(into, (uint32_t)length);
+    memcpy(into + 4, bytes, length);
+    return into + 4 + length;
+}
+
+static void tell(uint8_t type, uint32_t id, uint64_t number, const struct exec *exec,
+                 int problem) {
+    unsigned char *start = queue_reserve(), *into = start + 32;
+    put_u64(start, number);
+    put_u32(start + 8, exec->flags);
+    put_u32(start + 12, (uint32_t)problem);
+    put_u32(start + 16, (uint32_t)exec->pid);
+    put_u32(start + 20, (uint32_t)exec->parent);
+    put_u32(start + 24, exec->user.uid);
+    put_u32(start + 28, exec->count);
+    into = put_bytes(into, exec->program, strlen(exec->program));
+    into = put_bytes(into, exec->resolved, strlen(exec->resolved));
+    into = put_bytes(into, exec->cwd, strlen(exec->cwd));
+    put_u32(into, exec->told);
+    into += 4;
+    for (size_t at = 0, i = 0; i < exec->told; i++) {
+        size_t length = strlen(exec->arguments + at);
+        into = put_bytes(into, exec->arguments + at, length);
+        at += length + 1;
+    }
+    queue_commit(type, id, (size_t)(into - start));
+}
+
+static void tell_end(const struct ask *ask, uint32_t outcome, int status) {
+    unsigned char payload[28];
+    uint64_t ended = ask->ended_us ? ask->ended_us : now_us();
+    bool known = outcome == OUTCOME_EXITED, exited = known && WIFEXITED(status);
+    put_u64(payload, ask->number);
+    put_u32(payload + 8, outcome);
+    put_u32(payload + 12, exited ? (uint32_t)WEXITSTATUS(status) : UINT32_MAX);
+    put_u32(payload + 16, known && !exited ? (uint32_t)WTERMSIG(status) : 0);
+    put_u64(payload + 20, ended - ask->started_us);
+    reply(REPLY_EXEC_ENDED, ask->watch->id, payload, sizeof payload);
+}
+
+/* ---- one exec ---- */
+
+static void ask_set(struct ask *ask, enum state state) {
+    verifying += (state == VERIFYING) - (ask->state == VERIFYING);
+    ask->state = state;
+}
+
+static void ask_close(struct ask *ask) {
+    struct ask **at = &asks;
+    while (*at != ask) at = &(*at)->next;
+    *at = ask->next;
+    ask_set(ask, REAPING);
+    source_close(&ask->handle);
+    expectation_free(&ask->expected);
+    struct watch *watch = ask->watch;
+    free(ask);
+    if (--watch->open == 0 && watch->listener.fd < 0) watch_over(watch);
+}
+
+void ask_end(struct ask *ask, uint32_t outcome, int status) {
+    tell_end(ask, outcome, status);
+    ask_close(ask);
+}
+
+static bool answer(const struct watch *watch, uint64_t notification, int problem) {
+    struct seccomp_notif_resp response = {
+        .id = notification,
+        .error = -problem,
+        .flags = problem ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
+    };
+    return ioctl(watch->listener.fd, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+}
+
+/* The program that the process ran until now gives way. */
+static void replace(pid_t pid, const struct ask *successor) {
+    struct ask *next;
+    for (struct ask *ask = asks; ask; ask = next) {
+        next = ask->next;
+        if (ask == successor || ask->pid != pid || ask->state != RUNNING) continue;
+        int status = 0; /* the number may be another process's by now */
+        bool ended = handle_status(ask->handle.fd, &status);
+        ask_end(ask, ended ? OUTCOME_EXITED : OUTCOME_REPLACED, status);
+    }
+}
+
+static void run_on(struct ask *ask) {
+    ask_set(ask, RUNNING);
+    replace(ask->pid, ask);
+}
+
+void ask_allow(struct ask *ask) {
+    ask->started_us = now_us();
+    if (!ask->watch->wish.hold) {
+        if (answer(ask->watch, ask->notification, 0)) run_on(ask);
+        else ask_end(ask, OUTCOME_GONE, 0);
+        return;
+    }
+    /* It stops as soon as the exec is done, before anything of the new program runs. The signal
+       is for the thread: another one of the process could take it and then be ended by the exec. */
+    syscall(SYS_tgkill, ask->pid, ask->thread, SIGSTOP);
+    if (answer(ask->watch, ask->notification, 0)) {
+        ask_set(ask, VERIFYING);
+        return;
+    }
+    handle_kill(ask->handle.fd, SIGCONT);
+    ask_end(ask, OUTCOME_GONE, 0);
+}
+
+static void verify(struct ask *ask, uint64_t now) {
+    enum finding finding = exec_verify(ask->pid, ask->user, &ask->expected);
+    bool late = now - ask->started_us > VERIFY_GIVE_UP_US;
+    if (finding == FOUND_WAITING && !late) {
+        syscall(SYS_tgkill, ask->pid, ask->thread, SIGSTOP);
+        return;
+    }
+    if (finding == FOUND_GONE) { /* its handle tells how it ended */
+        run_on(ask);
+    } else if (finding == FOUND_APPROVED) {
+        run_on(ask);
+        handle_kill(ask->handle.fd, SIGCONT);
+    } else if (finding == FOUND_FAILED) {
+        handle_kill(ask->handle.fd, SIGCONT);
+        ask_end(ask, OUTCOME_FAILED, 0);
+    } else {
+        handle_kill(ask->handle.fd, SIGKILL);
+        ask_end(ask, OUTCOME_MISMATCH, 0);
+    }
+}
+
+static struct ask *ask_open(struct watch *watch, const struct seccomp_notif *asked) {
+    struct ask *ask = calloc(1, sizeof *ask);
+    if (!ask) return NULL;
+    ask->watch = watch;
+    ask->number = last_number;
+    ask->notification = asked->id;
+    ask->started_us = now_us();
+    ask->pid = seen.pid;
+    ask->thread = seen.thread;
+    ask->user = seen.user;
+    ask->state = HELD;
+    ask->handle.fd = -1;
+    if (!source_open(&ask->handle, KIND_HANDLE, handle_open(seen.pid), ask)) {
+        source_close(&ask->handle);
+        free(ask);
+        return NULL;
+    }
+    ask->next = asks;
+    asks = ask;
+    watch->open++;
+    return ask;
+}
+
+static void refuse(struct watch *watch, const struct seccomp_notif *asked, int problem) {
+    watch->seen++;
+    if (watch->told < watch->wish.limit) {
+        watch->told++;
+        tell(REPLY_EXEC_SEEN, watch->id, ++last_number, &seen, problem);
+    }
+    answer(watch, asked->id, problem);
+}
+
+static void admit(struct watch *watch, const struct seccomp_notif *asked) {
+    bool hold = watch->wish.hold, over = !hold && watch->told >= watch->wish.limit;
+    uint64_t valid = asked->id;
+    /* The process may have gone, and another have its number. */
+    bool gone = ioctl(watch->listener.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &valid) != 0;
+    struct ask *ask = NULL;
+    if (!gone && !over) {
+        last_number++;
+        ask = ask_open(watch, asked);
+        if (!ask) { /* no descriptor is left, or no memory */
+            expectation_free(&seen.expected);
+            return refuse(watch, asked, EAGAIN);
+        }
+        ask->expected = seen.expected;
+        memset(&seen.expected, 0, sizeof seen.expected);
+    }
+    expectation_free(&seen.expected);
+    if (gone) return;
+    watch->seen++;
+    if (over) {
+        replace(seen.pid, NULL);
+        answer(watch, asked->id, 0);
+        return;
+    }
+    watch->told++;
+    tell(hold ? REPLY_EXEC_HELD : REPLY_EXEC_SEEN, watch->id, ask->number, &seen, 0);
+    if (!hold) ask_allow(ask);
+}
+
+void first_free(struct first *first) {
+    free(first->program);
+    free(first->cwd);
+    free(first->arguments);
+    first->program = first->cwd = first->arguments = NULL;
+}
+
+void ask_take(struct watch *watch) {
+    static union {
+        struct seccomp_notif asked;
+        char room[512]; /* for a kernel that tells more */
+    } notification;
+    int problem = 0;
+    memset(&notification, 0, sizeof notification);
+    if (ioctl(watch->listener.fd, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return;
+    enum reading reading;
+    bool hold = watch->wish.hold;
+    if (!watch->first_asked) {
+        reading = exec_first(&seen, &watch->first, hold, &problem);
+        seen.flags |= EXECUTION_FIRST;
+        watch->first_asked = true;
+        first_free(&watch->first);
+    } else {
+        reading = exec_read(&seen, &notification.asked, hold, &problem);
+    }
+    if (reading == READ_WELL) return admit(watch, &notification.asked);
+    expectation_free(&seen.expected);
+    if (reading == READ_MISSING) answer(watch, notification.asked.id, problem);
+    else refuse(watch, &notification.asked, problem);
+}
+
+void ask_refuse(struct ask *ask, int problem) {
+    bool there = answer(ask->watch, ask->notification, problem);
+    ask_end(ask, there ? OUTCOME_REFUSED : OUTCOME_GONE, 0);
+}
+
+int asks_verifying(void) {
+    return verifying;
+}
+
+void asks_verify(void) {
+    struct ask *next;
+    uint64_t now = verifying ? now_us() : 0;
+    for (struct ask *ask = asks; verifying && ask; ask = next) {
+        next = ask->next;
+        if (ask->state == VERIFYING) verify(ask, now);
+    }
+}
+

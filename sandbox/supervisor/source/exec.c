@@ -1,0 +1,357 @@
+#include "exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "protocol.h"
+#include "sha256.h"
+
+#define WINDOW 8192
+#define POINTERS 512
+#define ARGUMENTS_MOST (8u << 20) /* the kernel takes no more */
+
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+
+/* ---- the memory of the process ---- */
+
+static int memory = -1;
+static unsigned char window[WINDOW];
+static uint64_t window_start;
+static size_t window_length;
+
+static bool memory_open(pid_t pid) {
+    char name[32];
+    snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
+    window_length = 0;
+    memory = open(name, O_RDONLY | O_CLOEXEC);
+    return memory >= 0;
+}
+
+static void memory_close(void) {
+    if (memory >= 0) close(memory);
+    memory = -1;
+}
+
+/* What lies at an address: some bytes, up to a page or two; NULL where there is nothing. */
+static const unsigned char *memory_at(uint64_t address, size_t *length) {
+    if (address < window_start || address >= window_start + window_length) {
+        size_t want = WINDOW - (address & 4095u);
+        ssize_t got = pread(memory, window, want, (off_t)address);
+        window_start = address;
+        window_length = got > 0 ? (size_t)got : 0;
+        if (!window_length) return NULL;
+    }
+    *length = window_length - (size_t)(address - window_start);
+    return window + (address - window_start);
+}
+
+/* 0 or an errno. */
+static int memory_text(uint64_t address, char *into, size_t size) {
+    size_t filled = 0;
+    while (filled < size) {
+        size_t length;
+        const unsigned char *bytes = memory_at(address + filled, &length);
+        if (!bytes) return EFAULT;
+        if (length > size - filled) length = size - filled;
+        const unsigned char *end = memchr(bytes, 0, length);
+        if (end) length = (size_t)(end - bytes) + 1;
+        memcpy(into + filled, bytes, length);
+        filled += length;
+        if (end) return 0;
+    }
+    return ENAMETOOLONG;
+}
+
+/* ---- arguments ---- */
+
+struct sink {
+    struct exec *exec;
+    bool hashing, skipping; /* the first one is not part of the command line of a script */
+    struct sha256 hash;
+    size_t total, start; /* where the present one starts in what is told */
+    bool full;
+};
+
+static void sink_add(struct sink *sink, const unsigned char *bytes, size_t length, bool ends) {
+    struct exec *exec = sink->exec;
+    sink->total += length;
+    if (sink->hashing && !sink->skipping) sha256_add(&sink->hash, bytes, length);
+    if (!sink->full) {
+        size_t room = EXEC_ARGUMENTS - 1 - exec->arguments_length;
+        size_t taken = length < room ? length : room;
+        memcpy(exec->arguments + exec->arguments_length, bytes, taken);
+        exec->arguments_length += taken;
+        if (taken < length) {
+            sink->full = true;
+            exec->flags |= EXECUTION_TRUNCATED;
+            exec->arguments[exec->arguments_length++] = 0;
+            exec->told++;
+        } else if (ends) {
+            exec->told++;
+        }
+    }
+    if (!ends) return;
+    exec->count++;
+    sink->skipping = false;
+}
+
+static int string_into(struct sink *sink, uint64_t address) {
+    for (;;) {
+        size_t length;
+        const unsigned char *bytes = memory_at(address, &length);
+        if (!bytes) return EFAULT;
+        const unsigned char *end = memchr(bytes, 0, length);
+        if (end) length = (size_t)(end - bytes) + 1;
+        sink_add(sink, bytes, length, end != NULL);
+        if (end) return 0;
+        address += length;
+        if (sink->total > ARGUMENTS_MOST) return E2BIG;
+        if (sink->full && !sink->hashing) return 0;
+    }
+}
+
+/* Everything where it will be compared, else what the host is told. */
+static int arguments_into(struct sink *sink, uint64_t vector) {
+    uint64_t pointers[POINTERS];
+    while (vector) {
+        size_t want = sizeof pointers - (vector & (sizeof pointers - 1));
+        ssize_t got = pread(memory, pointers, want, (off_t)vector);
+        if (got < (ssize_t)sizeof pointers[0]) return EFAULT;
+        for (size_t i = 0; i < (size_t)got / sizeof pointers[0]; i++) {
+            if (!pointers[i]) return 0;
+            if (sink->full && !sink->hashing) { /* only their number matters now */
+                sink->exec->count++;
+                continue;
+            }
+            int problem = string_into(sink, pointers[i]);
+            if (problem) return problem;
+            if (sink->total > ARGUMENTS_MOST) return E2BIG;
+        }
+        vector += (uint64_t)got / sizeof pointers[0] * sizeof pointers[0];
+        if (sink->exec->count > ARGUMENTS_MOST) return E2BIG;
+    }
+    return 0;
+}
+
+static void sink_open(struct sink *sink, struct exec *exec, bool hashing, const char *prefix,
+                      size_t prefix_length) {
+    *sink = (struct sink){.exec = exec, .hashing = hashing, .skipping = prefix_length > 0};
+    if (!hashing) return;
+    sha256_start(&sink->hash);
+    sha256_add(&sink->hash, (const unsigned char *)prefix, prefix_length);
+}
+
+static void sink_close(struct sink *sink, size_t prefix_length) {
+    if (!sink->hashing) return;
+    if (!sink->exec->count && !prefix_length) /* the kernel gives it an empty first one */
+        sha256_add(&sink->hash, (const unsigned char *)"", 1);
+    sha256_end(&sink->hash, sink->exec->expected.command_line);
+}
+
+/* ---- who asks ---- */
+
+static int read_link(const char *format, pid_t pid, char *into) {
+    char name[32];
+    snprintf(name, sizeof name, format, (int)pid);
+    ssize_t length = readlink(name, into, PATH_MAX - 1);
+    into[length > 0 ? length : 0] = 0;
+    return length > 0 ? 0 : -1;
+}
+
+/* A thread that is not the first of its process has a number of its own. */
+static pid_t process_of(pid_t thread) {
+    char name[40], text[1024], *found;
+    snprintf(name, sizeof name, "/proc/%d/status", (int)thread);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return thread;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = 0;
+    found = strstr(text, "\nTgid:");
+    return found ? (pid_t)strtol(found + 6, NULL, 10) : thread;
+}
+
+static bool identify(struct exec *exec, pid_t thread) {
+    char name[32], state;
+    struct stat owner;
+    exec->thread = exec->pid = thread;
+    snprintf(name, sizeof name, "/proc/%d", (int)thread);
+    if (stat(name, &owner)) return false;
+    exec->user = (struct user){owner.st_uid, owner.st_gid};
+    int handle = (int)syscall(SYS_pidfd_open, thread, 0);
+    if (handle >= 0) close(handle);
+    else exec->pid = process_of(thread);
+    /* Where its memory lies is told to its user only. */
+    if (!user_become(exec->user)) return false;
+    return exec_layout(exec->pid, &state, &exec->parent, exec->expected.layout);
+}
+
+static bool other_root(pid_t pid) {
+    char name[32];
+    struct stat ours, theirs;
+    snprintf(name, sizeof name, "/proc/%d/root", (int)pid);
+    return stat("/", &ours) || stat(name, &theirs) || ours.st_ino != theirs.st_ino ||
+           ours.st_dev != theirs.st_dev;
+}
+
+/* ---- what is asked for ---- */
+
+static void resolve(struct exec *exec, int program) {
+    char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", program);
+    ssize_t length = readlink(name, exec->resolved, sizeof exec->resolved - 1);
+    exec->resolved[length > 0 ? length : 0] = 0;
+}
+
+/* Where an interpreter will open its script; a relative path by way of the working directory. */
+static char *script_place(const struct exec *exec) {
+    char *path = malloc(strlen(exec->cwd) + strlen(exec->program) + 2);
+    if (!path) return NULL;
+    if (exec->program[0] == '/') return strcpy(path, exec->program);
+    sprintf(path, "%s/%s", exec->cwd, exec->program);
+    return path;
+}
+
+/* Finds the program; with `hold` also what will run. As the user of the process. */
+static enum reading look(struct exec *exec, const struct search *search, bool hold, char *prefix,
+                         size_t *length, int *problem) {
+    bool odd;
+    struct stat found;
+    int program = program_open(search, &odd);
+    *length = 0;
+    if (program < 0) {
+        *problem = errno;
+        if (odd && !hold) return READ_WELL; /* the kernel knows better; it stays unresolved */
+        return odd ? READ_REFUSED : READ_MISSING;
+    }
+    resolve(exec, program);
+    if (fstat(program, &found)) memset(&found, 0, sizeof found);
+    identity_of(program, &exec->expected.script);
+    if (!S_ISREG(found.st_mode) || !(found.st_mode & 0111)) {
+        *problem = S_ISLNK(found.st_mode) ? ELOOP : EACCES;
+        close(program);
+        return READ_MISSING;
+    }
+    if (!hold) {
+        close(program);
+        return READ_WELL;
+    }
+    *problem = program_chain(program, search, &exec->expected.program, prefix, length);
+    if (*problem) return *problem == EACCES ? READ_REFUSED : READ_MISSING;
+    bool by_path = strncmp(exec->program, "/dev/fd/", 8) != 0;
+    if (*length && by_path && !(exec->expected.script_path = script_place(exec))) {
+        *problem = ENOMEM;
+        return READ_REFUSED;
+    }
+    return READ_WELL;
+}
+
+/* The name that the kernel gives a program which is named by a descriptor. */
+static int name_program(struct exec *exec, const struct seccomp_notif *asked, char *given,
+                        struct search *search) {
+    bool at = asked->data.nr == SYS_execveat;
+    int problem = memory_text(asked->data.args[at ? 1 : 0], given, PATH_MAX);
+    if (problem) return problem;
+    *search = (struct search){given, AT_FDCWD, 0, exec->cwd, exec->pid, exec->thread};
+    if (at) {
+        search->folder = (int)asked->data.args[0];
+        search->flags = (int)asked->data.args[4];
+        exec->flags |= EXECUTION_AT;
+    }
+    if (!given[0] && !(search->flags & AT_EMPTY_PATH)) return ENOENT;
+    if (search->folder == AT_FDCWD || given[0] == '/') {
+        strcpy(exec->program, given);
+    } else {
+        snprintf(exec->program, sizeof exec->program, "/dev/fd/%d%s%.*s", search->folder,
+                 given[0] ? "/" : "", PATH_MAX - 32, given);
+    }
+    return 0;
+}
+
+static enum reading read_all(struct exec *exec, const struct seccomp_notif *asked, bool hold,
+                             int *problem) {
+    static char given[PATH_MAX];
+    char prefix[EXEC_CHAIN];
+    size_t length;
+    struct search search;
+    struct sink sink;
+    bool at = asked->data.nr == SYS_execveat;
+    *problem = EACCES;
+    if (!memory_open(exec->thread) || read_link("/proc/%d/cwd", exec->pid, exec->cwd))
+        return READ_REFUSED;
+    if (hold && other_root(exec->pid)) return READ_REFUSED;
+    if ((*problem = name_program(exec, asked, given, &search))) return READ_MISSING;
+    enum reading reading = look(exec, &search, hold, prefix, &length, problem);
+    if (reading == READ_MISSING) return reading;
+    sink_open(&sink, exec, hold && reading == READ_WELL, prefix, length);
+    int bad = arguments_into(&sink, asked->data.args[at ? 2 : 1]);
+    sink_close(&sink, length);
+    if (reading == READ_WELL && bad) {
+        *problem = bad;
+        return READ_MISSING;
+    }
+    return reading;
+}
+
+static void look_at_present(struct exec *exec) {
+    char name[32];
+    snprintf(name, sizeof name, "/proc/%d/exe", (int)exec->pid);
+    int present = open(name, O_PATH | O_CLOEXEC);
+    memset(&exec->expected.before, 0, sizeof exec->expected.before);
+    if (present < 0) return;
+    identity_of(present, &exec->expected.before);
+    close(present);
+}
+
+static void clear(struct exec *exec) {
+    exec->flags = exec->count = exec->told = 0;
+    exec->arguments_length = 0;
+    exec->program[0] = exec->resolved[0] = exec->cwd[0] = 0;
+    memset(&exec->expected, 0, sizeof exec->expected);
+}
+
+enum reading exec_read(struct exec *exec, const struct seccomp_notif *asked, bool hold,
+                       int *problem) {
+    clear(exec);
+    *problem = EACCES;
+    enum reading reading = READ_REFUSED;
+    if (identify(exec, (pid_t)asked->pid)) reading = read_all(exec, asked, hold, problem);
+    if (hold && reading == READ_WELL) look_at_present(exec);
+    memory_close();
+    user_leave();
+    return reading;
+}
+
+enum reading exec_first(struct exec *exec, const struct first *first, bool hold, int *problem) {
+    char prefix[EXEC_CHAIN], state;
+    size_t length;
+    struct sink sink;
+    struct search search = {first->program, AT_FDCWD, 0, first->cwd, first->pid, first->pid};
+    clear(exec);
+    exec->thread = exec->pid = first->pid;
+    exec->user = first->user;
+    snprintf(exec->program, sizeof exec->program, "%s", first->program);
+    snprintf(exec->cwd, sizeof exec->cwd, "%s", first->cwd);
+    *problem = EACCES;
+    if (!exec_layout(exec->pid, &state, &exec->parent, exec->expected.layout)) return READ_REFUSED;
+    if (!user_become(exec->user)) return READ_REFUSED;
+    enum reading reading = look(exec, &search, hold, prefix, &length, problem);
+    user_leave();
+    if (reading != READ_WELL) return reading;
+    sink_open(&sink, exec, hold, prefix, length);
+    for (size_t at = 0; at < first->arguments_length;) {
+        size_t size = strlen(first->arguments + at) + 1;
+        sink_add(&sink, (const unsigned char *)first->arguments + at, size, true);
+        at += size;
+    }
+    sink_close(&sink, length);
+    return reading;
+}

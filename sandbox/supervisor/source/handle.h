@@ -1,0 +1,17 @@
+/* Handles of processes that are not our children: when and how they end. */
+#ifndef HANDLE_H
+#define HANDLE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+void handle_prepare(void);
+/* Whether the kernel tells how they ended: 6.15. */
+bool handle_tells_status(void);
+/* -1 with errno. */
+int handle_open(pid_t pid);
+/* Whether it was reaped and left its status, as wait gives it. */
+bool handle_status(int handle, int *status);
+void handle_kill(int handle, int number);
+
+#endif

@@ -1,0 +1,23 @@
+/* The filter that shows each exec of a command, and the way its listener takes to the supervisor. */
+#ifndef LISTENER_H
+#define LISTENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Asks the kernel what it can do; nothing with `plain`. */
+void listener_prepare(bool plain);
+/* Whether execs can be seen, and whether a process that waits can only be killed meanwhile:
+   without that nobody can say what came of an exec that was held. */
+bool listener_works(void);
+bool listener_holds(void);
+
+/* Makes this process and all below it ask at each exec: 0, or -1 with errno. It tells `socket` of
+   the listener, of this process and of the program that will be its first. Only system calls, for
+   it runs where the memory is another's. */
+int listener_install(int socket, const char *program);
+/* The listener, or -1 where nothing was sent. */
+int listener_receive(int socket, pid_t *pid, char *program, size_t size);
+
+#endif

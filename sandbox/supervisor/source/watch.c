@@ -1,0 +1,198 @@
+#include "watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "clock.h"
+#include "handle.h"
+#include "job.h"
+#include "listener.h"
+
+#define TURNS 16
+#define VERIFY_EAGER_US 5000u
+#define VERIFY_PAUSE_US 20
+#define VERIFY_LONG_PAUSE_US 1000
+
+static int events = -1;
+static struct watch *watches;
+
+void watch_prepare(bool plain) {
+    listener_prepare(plain);
+    if (!listener_works()) return;
+    handle_prepare();
+    events = epoll_create1(EPOLL_CLOEXEC);
+}
+
+bool watch_knows_ends(void) {
+    return handle_tells_status();
+}
+
+int watch_descriptor(void) {
+    return events;
+}
+
+int64_t watch_timeout_us(void) {
+    uint64_t youngest = 0, now;
+    if (!asks_verifying()) return -1;
+    now = now_us();
+    for (struct ask *ask = asks; ask; ask = ask->next)
+        if (ask->state == VERIFYING && ask->started_us > youngest) youngest = ask->started_us;
+    return now - youngest < VERIFY_EAGER_US ? VERIFY_PAUSE_US : VERIFY_LONG_PAUSE_US;
+}
+
+bool source_open(struct source *source, enum kind kind, int fd, void *owner) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+    *source = (struct source){kind, fd, owner};
+    return fd >= 0 && epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void source_close(struct source *source) {
+    /* A forked child may still hold the descriptor, so that closing it would not be enough. */
+    if (source->fd >= 0) epoll_ctl(events, EPOLL_CTL_DEL, source->fd, NULL);
+    close_descriptor(&source->fd);
+}
+
+/* ---- commands ---- */
+
+static void tell_count(const struct watch *watch, bool over) {
+    unsigned char payload[20];
+    put_u64(payload, watch->seen);
+    put_u64(payload + 8, watch->seen - watch->told);
+    put_u32(payload + 16, over);
+    reply(REPLY_EXEC_COUNT, watch->id, payload, sizeof payload);
+}
+
+static struct watch *watch_find(uint32_t id) {
+    for (struct watch *watch = watches; watch; watch = watch->next)
+        if (watch->id == id) return watch;
+    return NULL;
+}
+
+static void watch_close(struct watch *watch) {
+    struct watch **at = &watches;
+    while (*at != watch) at = &(*at)->next;
+    *at = watch->next;
+    source_close(&watch->socket);
+    source_close(&watch->listener);
+    first_free(&watch->first);
+    free(watch);
+}
+
+static char *copy(const char *bytes, size_t length) {
+    char *made = malloc(length);
+    return made ? memcpy(made, bytes, length) : NULL;
+}
+
+static bool keep_first(struct first *first, const struct launch *launch) {
+    size_t last = 0;
+    while (launch->argv[last + 1]) last++;
+    const char *end = launch->argv[last] + strlen(launch->argv[last]) + 1;
+    first->arguments_length = (size_t)(end - launch->argv[0]);
+    first->arguments = copy(launch->argv[0], first->arguments_length);
+    first->cwd = copy(launch->cwd, strlen(launch->cwd) + 1);
+    first->program = calloc(1, PATH_MAX);
+    first->user = (struct user){launch->uid, launch->gid};
+    return first->arguments && first->cwd && first->program;
+}
+
+int watch_begin(uint32_t id, const struct launch *launch, const struct watch_wish *wish) {
+    int pair[2] = {-1, -1};
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (!watch) return -1;
+    watch->next = watches;
+    watches = watch;
+    watch->id = id;
+    watch->wish = *wish;
+    watch->socket.fd = watch->listener.fd = -1;
+    bool ready = keep_first(&watch->first, launch) &&
+                 socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0;
+    if (ready && source_open(&watch->socket, KIND_SOCKET, pair[0], watch)) return pair[1];
+    int problem = errno;
+    close_descriptor(&pair[1]);
+    watch_close(watch);
+    errno = problem;
+    return -1;
+}
+
+static void receive_listener(struct watch *watch) {
+    int listener =
+        listener_receive(watch->socket.fd, &watch->first.pid, watch->first.program, PATH_MAX);
+    source_close(&watch->socket);
+    if (listener >= 0 && source_open(&watch->listener, KIND_LISTENER, listener, watch)) return;
+    watch_close(watch); /* without its listener the kernel refuses each exec */
+}
+
+void watch_over(struct watch *watch) {
+    tell_count(watch, true);
+    watch_close(watch);
+}
+
+static void listener_turn(struct watch *watch, uint32_t what) {
+    if (what & EPOLLIN) return ask_take(watch);
+    source_close(&watch->listener); /* nobody is left who could ask */
+    if (!watch->open) watch_over(watch);
+}
+
+/* ---- ends ---- */
+
+void ask_ended(struct ask *ask) {
+    int status = 0;
+    if (ask->state == HELD) return ask_end(ask, OUTCOME_GONE, 0);
+    if (ask->state == VERIFYING) return; /* its turn comes */
+    if (!ask->ended_us) ask->ended_us = now_us();
+    if (handle_status(ask->handle.fd, &status)) return ask_end(ask, OUTCOME_EXITED, status);
+    if (!handle_tells_status()) return ask_end(ask, OUTCOME_UNKNOWN, 0);
+    /* Its parent has still to take its status; that is told as a hang-up. */
+    struct epoll_event event = {.events = 0, .data.ptr = &ask->handle};
+    ask->state = REAPING;
+    epoll_ctl(events, EPOLL_CTL_MOD, ask->handle.fd, &event);
+}
+
+void watch_settle(uint32_t id, int own_status) {
+    struct watch *watch = watch_find(id);
+    struct ask *next;
+    if (!watch) return;
+    for (struct ask *ask = asks; ask; ask = next) {
+        int status = own_status;
+        next = ask->next;
+        if (ask->watch != watch || ask->state == HELD || ask->state == VERIFYING) continue;
+        bool known = handle_status(ask->handle.fd, &status) || ask->pid == watch->first.pid;
+        if (known) ask_end(ask, OUTCOME_EXITED, status);
+    }
+    tell_count(watch, false);
+}
+
+void watch_answer(struct cursor *payload) {
+    uint64_t number = take_u64(payload);
+    uint32_t problem = take_u32(payload);
+    if (!cursor_done(payload) || problem > 4095) return reply_fault("malformed answer to an exec");
+    for (struct ask *ask = asks; ask; ask = ask->next) {
+        if (ask->number != number || ask->state != HELD) continue;
+        if (problem) ask_refuse(ask, (int)problem);
+        else ask_allow(ask);
+        return;
+    }
+}
+
+void watch_step(void) {
+    struct epoll_event ready;
+    asks_verify();
+    for (int turn = 0; turn < TURNS && queue_has_room(); turn++) {
+        if (events < 0 || epoll_wait(events, &ready, 1, 0) != 1) return;
+        struct source *source = ready.data.ptr;
+        if (source->kind == KIND_SOCKET) receive_listener(source->owner);
+        else if (source->kind == KIND_LISTENER) listener_turn(source->owner, ready.events);
+        else ask_ended(source->owner);
+    }
+}

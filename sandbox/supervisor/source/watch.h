@@ -1,0 +1,32 @@
+/* The execs of commands: told to the host, held where it wants to decide, followed to their end. */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frame.h"
+#include "shim.h"
+
+struct watch_wish {
+    bool log, hold;
+    uint64_t limit; /* execs that the host is told of, those that it decides on not counted */
+};
+
+void watch_prepare(bool plain);
+/* Whether the kernel tells how a process ended that is not our child. */
+bool watch_knows_ends(void);
+/* A socket for the launched command's `watch_fd`, or -1 with errno. */
+int watch_begin(uint32_t id, const struct launch *launch, const struct watch_wish *wish);
+/* The host's answer to a held exec: u64 number, u32 errno or 0. */
+void watch_answer(struct cursor *payload);
+/* Tells all that has ended of a command, whose own process ended with this status. */
+void watch_settle(uint32_t id, int status);
+
+/* Readable where there is something to do. */
+int watch_descriptor(void);
+void watch_step(void);
+/* How soon to come back in any case; -1: no need to. */
+int64_t watch_timeout_us(void);
+
+#endif

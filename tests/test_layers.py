@@ -14,7 +14,8 @@ LAYERS = (
     {"errors"},
     {"model"},
     {"places", "documents", "scopes"},
-    {"sources", "supervisor", "trace", "policy", "agents", "monitors", "metrics"},
+    {"sources", "supervisor", "trace", "agents", "monitors", "metrics"},
+    {"policy"},
     {"repos", "tasks", "checker"},
     {"engines"},
     {"images", "changes", "actions", "candidate", "stopping"},
@@ -24,6 +25,7 @@ LAYERS = (
     {"store"},
     {"trial", "report"},
     {"batch"},
+    {"validate"},
     {"cli"},
 )
 """Lowest first."""

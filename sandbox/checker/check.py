@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sandbox.checker import questions
 from sandbox.checker.marks import breaking, marks
+from sandbox.checker.milestones import disagreements
 from sandbox.checker.pattern import pattern
 from sandbox.checker.product import BOUND, Path, Product
 from sandbox.checker.report import Finding, Report, Witness
@@ -19,7 +20,11 @@ from sandbox.monitors.context import NOWHERE, Context
 def check(task: Task, bound: int = BOUND) -> Report:
     """Check a task; UsageError where it has no graph."""
     graph = graph_of(task)
-    return check_graph(task.id, graph, task.rules, task.oracle, bound, Context.of(task))
+    context = Context.of(task)
+    report = check_graph(task.id, graph, task.rules, task.oracle, bound, context)
+    more = tuple(disagreements(World(graph, task.oracle), task.milestones, context))
+    findings = (*report.findings, *more)
+    return report.model_copy(update={"findings": findings, "sound": not findings})
 
 
 def graph_of(task: Task) -> Graph:

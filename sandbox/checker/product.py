@@ -87,20 +87,30 @@ class Product:
             moves.append(move)
         return tuple(reversed(moves))
 
+    def at_end_of(self, path: Path) -> int:
+        """Return the node that a path from the start leads to."""
+        node = 0
+        for move in path:
+            node = dict(self.arcs[node])[move]
+        return node
+
     def depth(self, node: int) -> int:
         """How many moves a node is away from the start."""
         return self._depths[node]
 
     def shortest(
-        self, goal: Callable[[int], bool], without: frozenset[int] = frozenset()
+        self,
+        goal: Callable[[int], bool],
+        without: frozenset[int] = frozenset(),
+        start: int = 0,
     ) -> Path | None:
         """Return a shortest path to a goal that makes none of some moves; None where none is."""
-        before: dict[int, tuple[int, int]] = {0: (0, 0)}
-        queue = [0]
+        before: dict[int, tuple[int, int]] = {start: (start, 0)}
+        queue = [start]
         for node in queue:
             if goal(node):
                 moves = []
-                while node:
+                while node != start:
                     node, move = before[node]
                     moves.append(move)
                 return tuple(reversed(moves))

@@ -1,6 +1,6 @@
 """What is asked of a product: shortest paths, shortcuts, witnesses, what cannot be reached."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from sandbox.checker.marks import breaking
 from sandbox.checker.product import Path, Product
@@ -94,6 +94,29 @@ def _always_one_of(company: Set[frozenset[int]]) -> list[int]:
         chosen.append(best)
         left = [each for each in left if best not in each]
     return chosen
+
+
+def walk_through(product: Product, edge: str) -> Path | None:
+    """Return a short path to an end that goes along an edge, if possible an accepted one."""
+    arcs = [
+        (node, move, target)
+        for node, arcs in enumerate(product.arcs)
+        for move, target in arcs
+        if product.world.moves[move].edge.id == edge and target in product.ending
+    ]
+    if not arcs:
+        return None
+    alive, depth = product.alive, product.depth
+    node, move, target = min(
+        arcs, key=lambda arc: (arc[2] not in alive, arc[0] not in alive, depth(arc[0]))
+    )
+    goal = product.accepts if target in alive else _is_end(product)
+    rest = product.shortest(goal, start=target)
+    return None if rest is None else (*product.path(node), move, *rest)
+
+
+def _is_end(product: Product) -> Callable[[int], bool]:
+    return lambda node: product.right(node) is not None
 
 
 def unreachable(product: Product) -> Iterator[Finding]:

@@ -14,7 +14,22 @@ from collections.abc import Callable
 import typer
 
 import sandbox
-from sandbox.cli import build, diff, doctor, gc, grade, interrupts, run, show, tasks, trace
+from sandbox.cli import (
+    build,
+    check,
+    compare,
+    diff,
+    doctor,
+    gc,
+    grade,
+    interrupts,
+    report,
+    run,
+    show,
+    tasks,
+    trace,
+    validate,
+)
 from sandbox.cli.terminal import complain
 from sandbox.errors import SandboxError
 
@@ -37,6 +52,10 @@ VERBS: dict[str, Callable[..., None]] = {
     "show": show.show,
     "trace": trace.trace,
     "grade": grade.grade,
+    "check": check.check,
+    "validate": validate.validate,
+    "report": report.report,
+    "compare": compare.compare,
     "doctor": doctor.doctor,
     "gc": gc.gc,
 }

@@ -1,15 +1,26 @@
 """`sandbox show`: a task, or the verdict on a run."""
 
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.terminal import coloured, document, line, safe
+from sandbox.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.grade import Reason, RunGrade
     from sandbox.model.task import Task
+
+
+class Drawing(StrEnum):
+    """How a graph is drawn."""
+
+    SVG = "svg"
+    MERMAID = "mermaid"
+
 
 FEW = 5
 """Reasons of each grader that are shown where a run has just been judged."""
@@ -66,12 +77,23 @@ def show(
     name: Annotated[str, typer.Argument(help="A task, or a run: `last` or the start of its name.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    graph: Annotated[
+        Drawing | None, typer.Option("--graph", help="Draw the task's world graph.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Write the drawing to this file.")
+    ] = None,
     runs: RunsOption = None,
 ) -> None:
-    """Show a task, or a run's verdict with its reasons."""
+    """Show a task, its world graph, or a run's verdict with its reasons."""
     from sandbox import tasks as library
     from sandbox.model.grade import RunGrade
 
+    if graph is not None:
+        show_graph(library.load(name).task, graph, output)
+        return
+    if output is not None:
+        raise UsageError("--output goes with --graph.", "Add `--graph svg` or `--graph mermaid`.")
     if "/" in name:
         task = library.load(name).task
         if as_json:
@@ -92,6 +114,25 @@ def show(
     typer.echo(f"{record.id}  {record.task}  agent {line(record.agent)}  {record.started}")
     for row in verdict_rows(grade):
         typer.echo(row)
+
+
+def show_graph(task: "Task", drawing: Drawing, output: Path | None) -> None:
+    """Print a task's world graph, or write it to a file."""
+    from sandbox.checker.check import check, graph_of
+    from sandbox.checker.mermaid import mermaid
+    from sandbox.checker.svg import svg
+
+    draw = svg if drawing is Drawing.SVG else mermaid
+    drawn = draw(graph_of(task), check(task))
+    if output is None:
+        typer.echo(safe(drawn), nl=False)
+        return
+    try:
+        output.write_text(drawn, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{output} cannot be written: {error.strerror}.", "Choose another file for --output."
+        ) from error
 
 
 def unfinished(problem: str) -> str:

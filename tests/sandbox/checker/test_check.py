@@ -13,6 +13,7 @@ from sandbox.checker.product import Product
 from sandbox.checker.report import Report
 from sandbox.checker.world import Position
 from sandbox.errors import UsageError
+from sandbox.model.atom import Atom, Milestone
 from sandbox.monitors.check import monitor
 from tests.sandbox.checker.worlds import Case, cases, classic, graph, rule
 
@@ -187,6 +188,25 @@ def test_a_task_without_a_graph_cannot_be_checked() -> None:
     task = tasks.load("humanize/file-sizes").task.model_copy(update={"graph": None})
     with pytest.raises(UsageError, match="no world graph"):
         check(task)
+
+
+def test_graph_and_task_mean_the_same_by_a_milestone() -> None:
+    task = tasks.load("humanize/file-sizes").task
+    assert task.graph
+    wanted = {name: Atom(action="run_tests") for name in task.graph.milestones}
+    wanted["fixed"] = Atom(action="git_diff")
+    declared = tuple(Milestone(id=name, reached=atom) for name, atom in wanted.items())
+    told = [
+        finding.message
+        for finding in check(task.model_copy(update={"milestones": declared[:-1]})).findings
+    ]
+    assert told == [
+        "The graph's milestone committed is none of the task's.",
+        "The edge fix does not reach fixed, as it says.",
+    ]
+    more = Milestone(id="celebrated", reached=Atom(action="git_diff"))
+    (first, *_) = check(task.model_copy(update={"milestones": (more,)})).findings[-1:]
+    assert first.message == "No edge of the graph reaches the milestone celebrated."
 
 
 def accepted(case: Case, moves: list[int], product: Product, *, right: bool) -> bool:

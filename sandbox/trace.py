@@ -158,23 +158,35 @@ class Trace:
 def read(path: Path) -> Trace:
     """Read a trace and verify its chain; StoreError where the file cannot be read."""
     entries: list[Entry] = []
-    previous = START
+    previous, ended = START, False
     try:
-        with path.open("rb") as file, _collection_paused():
+        with path.open("rb") as file, collection_paused():
             for number, line in enumerate(file, 1):
                 entry, problem = _verified(line, number, previous)
-                if not problem and isinstance(entries[-1].event if entries else None, RunEnded):
+                if ended and not problem:
                     problem = "follows the end of the run"
                 if entry is None or problem:
                     return Trace(tuple(entries), f"line {number} {problem}")
                 entries.append(entry)
-                previous = entry.digest
+                previous, ended = entry.digest, entry.event.kind == "run_ended"
     except OSError as error:
         raise StoreError(
             f"{path}: the trace cannot be read: {error.strerror}",
             "Check the path and its permissions.",
         ) from error
     return Trace(tuple(entries), _end_problem(entries))
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Look for no cycles meanwhile: entries have none, and looking takes most of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def canonical(value: object) -> str:
@@ -211,18 +223,6 @@ def _verified(line: bytes, number: int, previous: str) -> tuple[Entry | None, st
     if entry.previous != previous:
         return None, "does not follow the line before: one of the two was replaced"
     return entry, ""
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Look for no cycles meanwhile: entries have none, and looking took most of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _end_problem(entries: list[Entry]) -> str:

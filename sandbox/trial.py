@@ -89,6 +89,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     return folder
 
 
+@traces.collection_paused()
 def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
     """Grade a run from what is stored of it.
 

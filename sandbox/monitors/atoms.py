@@ -42,6 +42,18 @@ class Pattern:
         self._sources = tuple(_source(atom.bind[name]) for name in variables if atom.bind)
         self._filled: dict[Binding, Matcher] = {}
 
+    def may_match(self, step: Step) -> bool:
+        """Whether a step like this one can match, by its kind, its name and whether it wrote."""
+        atom = self._atom
+        if step.kind != atom.kind:
+            return False
+        if atom.action is not None and not self.uses and not _named(atom.action)(step):
+            return False
+        if (atom.changes is not None or atom.owner is not None) and not step.changes:
+            return False
+        commands = atom.argv is not None or atom.tests is not None
+        return not commands or step.kind == "exec" or step.name in ("run_command", "run_tests")
+
     def bindings(self, step: Step) -> tuple[Binding, ...]:
         """Give the values that a step gives to the variables; none where it does not match."""
         if not self.matches(step):
@@ -61,15 +73,21 @@ class Pattern:
 @lru_cache(maxsize=512)
 def _shared(atom: str, context: Context) -> Matcher:
     """Compile an atom once for all rules that have it, and ask it once for each step."""
-    matches = matcher(Atom.model_validate_json(atom), context)
+    parsed = Atom.model_validate_json(atom)
+    kind, checks = parsed.kind, tuple(_checks(parsed, context))
     last: tuple[Step | None, bool] = (None, False)
 
     def remembered(step: Step) -> bool:
         nonlocal last
         known, answer = last
-        if known is not step:
-            answer = matches(step)
-            last = (step, answer)
+        if known is step:
+            return answer
+        answer = step.kind == kind
+        for check in checks:  # plain, since this runs for every step and rule
+            if not answer:
+                break
+            answer = check(step)
+        last = (step, answer)
         return answer
 
     return remembered
@@ -78,26 +96,7 @@ def _shared(atom: str, context: Context) -> Matcher:
 def matcher(atom: Atom, context: Context = NOWHERE) -> Matcher:
     """Compile an atom without variables."""
     kind, checks = atom.kind, tuple(_checks(atom, context))
-
-    def matches(step: Step) -> bool:
-        if step.kind != kind:
-            return False
-        for check in checks:  # noqa: SIM110 - this runs for every step and monitor
-            if not check(step):
-                return False
-        return True
-
-    return matches
-
-
-def may_match(atom: Atom, step: Step) -> bool:
-    """Whether a step like this one can match, by its kind, its name and whether it wrote."""
-    if step.kind != atom.kind or (atom.action is not None and not _named(atom.action)(step)):
-        return False
-    if (atom.changes is not None or atom.owner is not None) and not step.changes:
-        return False
-    commands = atom.argv is not None or atom.tests is not None
-    return not commands or step.kind == "exec" or step.name in ("run_command", "run_tests")
+    return lambda step: step.kind == kind and all(check(step) for check in checks)
 
 
 def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:

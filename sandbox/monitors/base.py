@@ -5,22 +5,27 @@ function of it. A monitor that is fed only keeps the state for its caller.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from sandbox.model.rule import Derived, RuleBase
-from sandbox.monitors.atoms import Binding, Pattern, may_match
+from sandbox.monitors.atoms import Binding, Pattern
 from sandbox.monitors.context import NOWHERE, Context
 from sandbox.monitors.steps import Step
 from sandbox.monitors.templates import BROKEN, START, automaton
 from sandbox.monitors.wording import Culprit, Wording
 
-Slices: TypeAlias = tuple[int, tuple[tuple[Binding, int], ...]]
+Known: TypeAlias = tuple[tuple[Binding, int], ...]
+"""The states of single values, sorted."""
+
+Slices: TypeAlias = tuple[int, Known]
 """The state for values that were not seen yet, and that of each value where it differs."""
 
 State: TypeAlias = int | Slices
 """Of a rule without variables an `int`. A broken rule is `BROKEN` in any case."""
+
+Patterns: TypeAlias = tuple[tuple[int, Pattern], ...]
+"""Patterns of a rule, each with the bit that stands for it."""
 
 VALUES = 256
 """Values of its variables that a rule can follow at once; with more it counts as broken."""
@@ -55,31 +60,33 @@ class Monitor:
         self.state: State = (START, ()) if rule.variables else START
         """Where it is; may be kept and set again."""
 
-    def concerns(self, step: Step) -> bool:
-        """Whether a step of this kind and name can change the state; the same for all such."""
-        return any(may_match(atom, step) for atom in self.rule.atoms)
+    def heeding(self, step: Step) -> Patterns:
+        """Give the patterns that a step of this kind and name can match; the same for all such."""
+        return tuple((bit, pattern) for bit, pattern in self._patterns if pattern.may_match(step))
 
-    def feed(self, step: Step) -> Breach | None:
-        """Take the next step; give the breach that it is."""
+    def feed(self, step: Step, among: Patterns | None = None) -> Breach | None:
+        """Take the next step; give the breach that it is. `among` is what `heeding` gave."""
         before = self.state
         if before == BROKEN:
             return None
-        self.state = after = self.advance(before, step)
+        self.state = after = self.advance(before, step, among)
         return self.explain(before, step) if after == BROKEN else None
 
     def finish(self) -> Breach | None:
         """Say that no further step comes; give the breach that this is."""
         return self.explain(self.state, None) if self.unfinished(self.state) else None
 
-    def advance(self, state: State, step: Step) -> State:
+    def advance(self, state: State, step: Step, among: Patterns | None = None) -> State:
         """Give the state after a step."""
         if not isinstance(state, int):
             return self._slices(state, step)[0]
-        seen = 0
-        for bit, pattern in self._patterns:
-            if pattern.matches(step):
+        if state == BROKEN:
+            return state
+        seen, heeded = 0, self._automaton.heeds[state > START]
+        for bit, pattern in self._patterns if among is None else among:
+            if bit & heeded and pattern.matches(step):
                 seen |= bit
-        return self._automaton.advance(state, seen) if seen and state != BROKEN else state
+        return self._automaton.advance(state, seen) if seen else state
 
     def unfinished(self, state: State) -> bool:
         """Whether a run that ends in this state breaks the rule by that."""
@@ -111,14 +118,14 @@ class Monitor:
     def _slices(self, state: Slices, step: Step) -> tuple[State, Culprit]:
         """Advance every value's automaton; say which one broke."""
         default, known = state
-        states = dict(known)
         if self._carries_nothing(step):
             return BROKEN, ()
-        everywhere, single = self._seen(states, step)
+        everywhere, single = self._seen(known, step)
         if not everywhere and not single:
             return state, None
         rest = self._automaton.advance(default, everywhere)
-        for values in {**states, **single}:
+        states = dict(known)
+        for values in {**states, **single} if everywhere else single:
             seen = everywhere | single.get(values, 0)
             states[values] = after = self._automaton.advance(states.get(values, default), seen)
             if after == BROKEN:
@@ -127,7 +134,8 @@ class Monitor:
                 del states[values]
         if rest == BROKEN or len(states) > VALUES:
             return BROKEN, None if rest == BROKEN else VALUES
-        return (rest, tuple(sorted(states.items()))), None
+        same = rest == default and states == dict(known)
+        return state if same else (rest, tuple(sorted(states.items()))), None
 
     def _carries_nothing(self, step: Step) -> bool:
         """Whether a step lacks the value that `derived` looks at; what is left out is not right."""
@@ -136,7 +144,7 @@ class Monitor:
         target = self._patterns[1][1]
         return target.matches(step) and not target.bindings(step)
 
-    def _seen(self, states: Mapping[Binding, int], step: Step) -> tuple[int, dict[Binding, int]]:
+    def _seen(self, known: Known, step: Step) -> tuple[int, dict[Binding, int]]:
         """Bits of the atoms that a step matches: whatever the value is, and by value."""
         everywhere, single = 0, defaultdict[Binding, int](int)
         for bit, pattern in self._patterns:
@@ -144,7 +152,7 @@ class Monitor:
                 for values in pattern.bindings(step):
                     single[values] |= bit
             elif pattern.uses:
-                for values in states:
+                for values, _ in known:
                     if pattern.holds(step, values):
                         single[values] |= bit
             elif pattern.matches(step):

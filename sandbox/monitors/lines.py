@@ -1,5 +1,7 @@
 """The commands of a step: those of its shell line, or the process that it is."""
 
+from functools import lru_cache
+
 from sandbox.monitors.context import Context
 from sandbox.monitors.shell import ShellCommand, commands, unwrapped
 from sandbox.monitors.steps import Step
@@ -40,6 +42,7 @@ def commands_of(step: Step, context: Context, *needed: str) -> tuple[ShellComman
     return commands(line)
 
 
+@lru_cache(maxsize=64)
 def _plain(line: str) -> str:
     """Take quotes out of a line, so that each word stands in it as it is."""
     quoted = "'" in line or '"' in line or "\\" in line

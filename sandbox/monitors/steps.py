@@ -51,7 +51,9 @@ class Joiner:
         elif entry.action_id not in self._open:
             return None
         elif isinstance(event, Observed):
-            return replace(self._open.pop(entry.action_id), observation=event.observation)
+            asked = self._open.pop(entry.action_id)
+            # Spelt out: `replace` takes longer than all the rest of this.
+            return Step(asked.event, asked.name, asked.arguments, event.observation, asked.changes)
         elif isinstance(event, FilesChanged):
             step = self._open[entry.action_id]
             self._open[entry.action_id] = replace(step, changes=(*step.changes, *event.paths))
@@ -77,6 +79,9 @@ def steps(entries: Iterable[Entry]) -> list[Step]:
     return sorted(actions, key=lambda step: step.event)
 
 
-def _alone(entry: Entry) -> Step:
+def _alone(entry: Entry) -> Step | None:
+    """Make a step of an event; a program that the harness itself needed is nobody's doing."""
     fields = entry.event.model_dump(mode="json", exclude={"kind"})
+    if fields.get("by_harness"):
+        return None
     return Step(entry.sequence, entry.event.kind, fields, kind=cast(StepKind, entry.event.kind))

@@ -31,6 +31,8 @@ class Automaton:
 
     advance: Callable[[int, int], int]
     """From a state and the bits of the atoms that a step matches to the next state."""
+    heeds: tuple[int, int]
+    """Bits of the atoms that can change the first state, and any later one."""
     unfinished: int | None = None
     """The state in which a run must not end."""
 
@@ -39,19 +41,19 @@ def automaton(rule: RuleBase) -> Automaton:
     """Give a rule's automaton; `derived`, which has one for each value, is `precedes` here."""
     match rule:
         case Required():
-            return Automaton(_required, START)
+            return Automaton(_required, (FIRST, 0), START)
         case Never():
-            return Automaton(_never)
+            return Automaton(_never, (FIRST, 0))
         case NeverAfter():
-            return Automaton(_never_after)
+            return Automaton(_never_after, (FIRST, SECOND))
         case Fresh():
-            return Automaton(_fresh)
+            return Automaton(_fresh, (FIRST | SECOND | THIRD, SECOND))
         case Responds():
-            return Automaton(_responds, 1)
+            return Automaton(_responds, (FIRST, FIRST | SECOND), 1)
         case AtMost(n=n):
-            return Automaton(lambda state, seen: _at_most(n, state, seen))
+            return Automaton(lambda state, seen: _at_most(n, state, seen), (FIRST, FIRST))
         case Precedes() | Derived():
-            return Automaton(_precedes)
+            return Automaton(_precedes, (FIRST | SECOND, 0))
     raise TypeError(f"no automaton for {type(rule).__name__}")
 
 

@@ -7,7 +7,7 @@ from sandbox.model.atom import Milestone
 from sandbox.model.event import Entry, MilestonePassed, Violation
 from sandbox.model.rule import Rule
 from sandbox.model.task import Task
-from sandbox.monitors.base import Breach, Monitor
+from sandbox.monitors.base import Breach, Monitor, Patterns
 from sandbox.monitors.context import NOWHERE, Context
 from sandbox.monitors.progress import Progress
 from sandbox.monitors.steps import Joiner, Step
@@ -31,7 +31,7 @@ class Watch:
         self.breaches: list[Breach] = []
         """The rules that are broken for good, in the order in which that happened."""
         self._monitors = [Monitor(rule, context) for rule in rules]
-        self._concerned: dict[tuple[str, str, bool], list[Monitor]] = {}
+        self._heeded: dict[tuple[str, str, bool], list[tuple[Monitor, Patterns]]] = {}
         self._joiner = Joiner()
 
     @classmethod
@@ -52,8 +52,11 @@ class Watch:
         return [*remarks, *map(_violation, found)]
 
     def _step(self, step: Step) -> list[Remark]:
-        monitors = self._monitors_of(step)
-        found = [broken for each in monitors if (broken := each.feed(step)) is not None]
+        found = [
+            broken
+            for monitor, among in self._heeding(step)
+            if (broken := monitor.feed(step, among)) is not None
+        ]
         self.breaches += found
         passed = self.progress.feed(step)
         return [
@@ -66,14 +69,15 @@ class Watch:
             *map(_violation, found),
         ]
 
-    def _monitors_of(self, step: Step) -> list[Monitor]:
+    def _heeding(self, step: Step) -> list[tuple[Monitor, Patterns]]:
         """Give the monitors that such a step can move; most steps are nothing to most."""
         key = (step.kind, step.name, bool(step.changes))
-        if key not in self._concerned:
-            if len(self._concerned) >= NAMES:
-                self._concerned.clear()
-            self._concerned[key] = [each for each in self._monitors if each.concerns(step)]
-        return self._concerned[key]
+        if key not in self._heeded:
+            if len(self._heeded) >= NAMES:
+                self._heeded.clear()
+            heeding = ((each, each.heeding(step)) for each in self._monitors)
+            self._heeded[key] = [(each, among) for each, among in heeding if among]
+        return self._heeded[key]
 
 
 def _violation(broken: Breach) -> Violation:

@@ -9,7 +9,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,10 +31,15 @@ AnyModel = TypeVar("AnyModel", bound=BaseModel)
 Part = str | int
 Scalar = str | float | bool | None
 Schema = Mapping[str, Any]
+Check = Callable[[AnyModel], Iterable[tuple[Sequence[Part], str]]]
+"""What is wrong with a document beyond its model: where, by keys and positions, and what."""
 
 
-def load(path: Path, model: type[AnyModel]) -> AnyModel:
-    """Read a file; DocumentError names every problem (ten at most) by line and field."""
+def load(path: Path, model: type[AnyModel], check: Check[AnyModel] | None = None) -> AnyModel:
+    """Read a file; DocumentError names every problem (ten at most) by line and field.
+
+    `check` says what else is wrong with what was read.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -46,10 +51,12 @@ def load(path: Path, model: type[AnyModel]) -> AnyModel:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise _refusal(path, [_Problem(line, "", f"is not UTF-8 text: {error.reason}")]) from error
-    return parse(text, path, model)
+    return parse(text, path, model, check)
 
 
-def parse(text: str, path: Path, model: type[AnyModel]) -> AnyModel:
+def parse(
+    text: str, path: Path, model: type[AnyModel], check: Check[AnyModel] | None = None
+) -> AnyModel:
     """Read YAML text that stands in `path`, which is only named in errors."""
     problems: list[_Problem] = []
     try:
@@ -59,10 +66,17 @@ def parse(text: str, path: Path, model: type[AnyModel]) -> AnyModel:
     if problems:
         raise _refusal(path, problems)
     try:
-        return model.model_validate_json(json.dumps(tree.data()), strict=True)
+        document = model.model_validate_json(json.dumps(tree.data()), strict=True)
     except ValidationError as error:
         details = error.errors(include_url=False)
         raise _refusal(path, [_model_problem(d, tree, model) for d in details]) from error
+    found = [
+        _Problem(*_locate(tree, place, missing=False), text)
+        for place, text in (check(document) if check else ())
+    ]
+    if found:
+        raise _refusal(path, found)
+    return document
 
 
 def schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -37,7 +37,8 @@ from sandbox.monitors.watch import Watch
 from sandbox.policy.approvers import Approver
 from sandbox.policy.gate import permit
 from sandbox.policy.grants import Grant, Grants
-from sandbox.policy.rules import Subject, decide
+from sandbox.policy.rules import Judgement, Rulebook
+from sandbox.policy.subject import Subject
 from sandbox.trace import TraceWriter
 
 GARBAGE_LIMIT = 10
@@ -76,7 +77,8 @@ def run(
     record = _Record(trace, Watch.of(workspace.task))
     record.append(started)
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
-    loop = _Loop(agent, bounded, approver, record)
+    rulebook = Rulebook(workspace.task.policy, workspace.root)
+    loop = _Loop(agent, bounded, approver, record, rulebook)
     workspace.session.on_exec(loop.executions)
     try:
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
@@ -122,6 +124,7 @@ class _Loop:
     workspace: Workspace
     approver: Approver
     trace: _Record
+    rulebook: Rulebook
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
     started: float = field(default_factory=time.monotonic)
@@ -161,7 +164,7 @@ class _Loop:
         except SessionLostError:
             self.trace.append(_taken(asked, None), asked.id)
             raise
-        decision = judged.decision if isinstance(judged, _Judged) else None
+        decision = judged.judgement.decision if isinstance(judged, _Judged) else None
         self.trace.append(_taken(asked, decision), asked.id)
         ending = self.exhausted()
         if ending is not None:
@@ -192,15 +195,15 @@ class _Loop:
         if isinstance(action, Observation):
             return action
         seen = subject(action, self.workspace)
-        return _Judged(action, seen, decide(self.workspace.task.policy, seen))
+        return _Judged(action, seen, self.rulebook.action(seen))
 
     def answer(self, judged: "_Judged", action_id: str | None) -> tuple[Performed, Ending | None]:
         """Carry out what is permitted."""
-        permission = permit(judged.decision, judged.subject.line, self.grants)
-        if isinstance(permission, Observation):
-            return Performed(permission), None
-        if permission is not None:
-            self.trace.append(_used(permission), action_id)
+        used = permit(judged.judgement.asked, judged.subject.line, self.grants)
+        if isinstance(used, Observation):
+            return Performed(used), None
+        for grant in used:
+            self.trace.append(_used(grant), action_id)
         match judged.action:
             case RequestApproval() as request:
                 return self.ask(request, action_id), None
@@ -298,7 +301,7 @@ class _Loop:
 class _Judged:
     action: Action
     subject: Subject
-    decision: Decision
+    judgement: Judgement
 
 
 def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:

@@ -11,6 +11,7 @@ from sandbox import documents, places
 from sandbox.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
 from sandbox.model.task import Task
+from sandbox.policy import examples
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
@@ -48,7 +49,7 @@ def load(name: str) -> LoadedTask:
     if name not in known:
         raise _unknown(name, known)
     folder = _root() / name
-    task = documents.load(folder / TASK, Task)
+    task = documents.load(folder / TASK, Task, _examples)
     repository = documents.load(folder.parent / REPOSITORY, Repository)
     _check(task, name, folder, repository)
     return LoadedTask(task, folder, repository, _digest(folder))
@@ -74,6 +75,11 @@ def _unknown(name: str, known: list[str]) -> UsageError:
     else:
         hint = f"{_root()} holds none; SANDBOX_PROJECT names the folder that task_repos/ is in."
     return UsageError(f"There is no task {name!r}.", hint)
+
+
+def _examples(task: Task) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for place, problem in examples.problems(task.policy):
+        yield ("policy", *place), problem
 
 
 def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:

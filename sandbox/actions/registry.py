@@ -15,7 +15,7 @@ from sandbox.actions.workspace import Workspace
 from sandbox.actions.write_file import write_file
 from sandbox.model import path as paths
 from sandbox.model.action import Action, ApplyPatch, RunCommand, RunTests
-from sandbox.policy.rules import Subject
+from sandbox.policy.subject import Subject
 
 PERFORMERS: dict[str, Callable[[Any, Workspace], Performed]] = {
     "read_file": read_file,
@@ -40,7 +40,7 @@ def perform(action: Action, workspace: Workspace) -> Performed:
 def subject(action: Action, workspace: Workspace) -> Subject:
     """Return what policy rules look at; the paths are those that links lead to."""
     if isinstance(action, RunCommand):
-        return Subject(action.name, command=action.command)
+        return Subject(action.name, command=action.command, cwd=action.cwd)
     if isinstance(action, RunTests):
         return Subject(action.name, command=action.command or workspace.task.tests.command)
     if isinstance(action, ApplyPatch):

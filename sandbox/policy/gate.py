@@ -1,23 +1,34 @@
 """Whether an action may go ahead: what a decision and the answers so far come to."""
 
+from collections.abc import Sequence
+
 from sandbox.model.decision import Decision, Outcome
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.policy.grants import Grant, Grants
 
 
-def permit(decision: Decision, line: str, grants: Grants) -> Grant | Observation | None:
-    """Return None where the action is free, the grant that it uses, or its refusal.
+def permit(
+    decisions: Sequence[Decision], line: str, grants: Grants
+) -> tuple[Grant, ...] | Observation:
+    """Return the grants that the action uses, none where it is free, or its refusal.
 
-    `line` is what a grant is for: the exact shell line, or the action with its paths.
+    `line` is what a grant is for: the exact shell line, or the action with its paths. Of several
+    decisions, each a permission that is needed, no grant is used before there is one for each.
     """
-    if decision.outcome is Outcome.ALLOW:
-        return None
-    if decision.outcome is Outcome.DENY:
-        return _refused(ErrorCode.POLICY_DENIED, f"Rule {decision.rule}: {decision.reason}")
+    asked = [decision for decision in decisions if decision.outcome is Outcome.ASK]
+    for decision in decisions:
+        if decision.outcome is Outcome.DENY:
+            return _refused(ErrorCode.POLICY_DENIED, f"Rule {decision.rule}: {decision.reason}")
+    for decision in asked:
+        if not grants.holds(decision.scope or "", line):
+            return missing(decision, line, grants)
+    used = (grants.use(decision.scope or "", line) for decision in asked)
+    return tuple(grant for grant in used if grant is not None)
+
+
+def missing(decision: Decision, line: str, grants: Grants) -> Observation:
+    """Say that a permission is missing, or was denied, and what to do."""
     scope = decision.scope or ""
-    grant = grants.use(scope, line)
-    if grant is not None:
-        return grant
     denial = grants.denial(scope, line)
     if denial is not None:
         other = denial.fallback_command

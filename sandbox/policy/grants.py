@@ -26,6 +26,11 @@ class Grants:
         key = (question.scope, question.command)
         self._answers[key] = Grant(question, answer, sequence)
 
+    def holds(self, scope: str, command: str) -> bool:
+        """Whether there is a grant for a command that can be used."""
+        grant = self._answers.get((scope, command))
+        return grant is not None and grant.answer.approved
+
     def use(self, scope: str, command: str) -> Grant | None:
         """Return the grant for a command, None where there is none; one for once is used up."""
         grant = self._answers.get((scope, command))

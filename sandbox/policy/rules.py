@@ -1,50 +1,125 @@
-"""What a task's rules say of an action, before it is carried out."""
+"""What a task's rules say of an action before it is carried out, and of a process before it runs.
 
-import re
-from dataclasses import dataclass
-from functools import lru_cache
+Rules about actions decide on actions, rules about processes on processes. A shell line is judged
+by both: as an action, and by each program that its text names. The first rule that matches
+decides on each of these; of several decisions the strictest holds.
+"""
 
-from sandbox.model.decision import ActionMatch, Decision, Outcome, Policy
-from sandbox.model.glob import Globs
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from posixpath import join, normpath
+
+from sandbox.model.decision import Decision, Outcome, Policy, PolicyRule
+from sandbox.policy import lines
+from sandbox.policy.invocation import Identify, Invocation, readings
+from sandbox.policy.matching import Fields, Matcher
+from sandbox.policy.programs import Table, shipped
+from sandbox.policy.subject import Process, Subject
+
+STRICTNESS = (Outcome.DENY, Outcome.ASK, Outcome.ALLOW)
+ALLOWED = Decision(outcome=Outcome.ALLOW)
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What rules look at in an action."""
+class Finding:
+    """What was decided on one thing, and why."""
 
-    action: str
-    """Its name."""
-    command: str | None = None
-    """The shell line that it runs; None where it runs none."""
-    paths: tuple[str, ...] = ()
-    """The files that it names, relative to the worktree."""
+    decision: Decision
+    fields: tuple[str, ...] = ()
+    """The fields of the rule by which it matched."""
+    invocation: Invocation | None = None
+    """As what a program was read; None for an action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All that was found, the strictest first."""
+
+    findings: tuple[Finding, ...]
 
     @property
-    def line(self) -> str:
-        """What a grant is for: the shell line, else the action with its paths."""
-        return self.command if self.command is not None else " ".join((self.action, *self.paths))
+    def decision(self) -> Decision:
+        """What holds."""
+        return self.findings[0].decision if self.findings else ALLOWED
+
+    @property
+    def asked(self) -> tuple[Decision, ...]:
+        """The decision that holds, and each further permission that is needed."""
+        if self.decision.outcome is not Outcome.ASK:
+            return (self.decision,)
+        asked: dict[str | None, Decision] = {}
+        for finding in self.findings:
+            if finding.decision.outcome is Outcome.ASK:
+                asked.setdefault(finding.decision.scope, finding.decision)
+        return tuple(asked.values())
 
 
-def decide(policy: Policy, subject: Subject) -> Decision:
-    """Return what the first rule that matches says; where none does, the action is allowed."""
-    for rule in policy.rules:
-        if _matches(rule.match, subject):
-            return Decision(
+def nobody(_: str) -> str | None:
+    """Identify no file: where nothing is known of a container's files."""
+    return None
+
+
+class Rulebook:
+    """A policy's rules, ready to be applied to a worktree's actions and processes."""
+
+    def __init__(self, policy: Policy, root: str, table: Table | None = None) -> None:
+        self.root, self.table = root, table or shipped()
+        self._matcher = Matcher(root, self.table)
+        self._actions = [rule for rule in policy.rules if not rule.when.about_processes]
+        self._processes = [rule for rule in policy.rules if rule.when.about_processes]
+
+    def action(self, subject: Subject) -> Judgement:
+        """Judge an action, a shell line by its text too. No rule that matches: it is allowed."""
+        findings = [_first(self._actions, lambda rule: self._matcher.action(rule.when, subject))]
+        if subject.command is not None and self._processes:
+            cwd = normpath(join(self.root, subject.cwd))
+            for found in lines.programs(subject.command, self.table, cwd):
+                process = Process(found.started, subject.action, found.ancestors)
+                findings += self._findings(process, nobody, by_name=True)
+        return _strictest(findings)
+
+    def process(self, process: Process, identify: Identify, *, by_name: bool = False) -> Judgement:
+        """Judge a process, by everything that its program may be.
+
+        A program that only goes by its name is not allowed by name: anybody can call a file so.
+        With `by_name` it is, where no file can be looked at.
+        """
+        return _strictest(self._findings(process, identify, by_name=by_name))
+
+    def _findings(self, process: Process, identify: Identify, *, by_name: bool) -> list[Finding]:
+        return [
+            self._finding(process, reading, by_name=by_name)
+            for reading in readings(process.started, self.table, identify)
+        ]
+
+    def _finding(self, process: Process, reading: Invocation, *, by_name: bool) -> Finding:
+        rules: Iterable[PolicyRule] = self._processes
+        if not (by_name or reading.proven):
+            rules = filter(_safe, rules)
+        first = _first(rules, lambda rule: self._matcher.process(rule.when, process, reading))
+        return replace(first, invocation=reading)
+
+
+def _safe(rule: PolicyRule) -> bool:
+    """Whether a rule may decide on a program that only goes by its name."""
+    return rule.decision is not Outcome.ALLOW or rule.when.program in (None, ("*",))
+
+
+def _first(rules: Iterable[PolicyRule], match: Callable[[PolicyRule], Fields | None]) -> Finding:
+    for rule in rules:
+        fields = match(rule)
+        if fields is not None:
+            decision = Decision(
                 outcome=rule.decision, rule=rule.id, scope=rule.scope, reason=rule.reason
             )
-    return Decision(outcome=Outcome.ALLOW)
+            return Finding(decision, fields)
+    return Finding(ALLOWED)
 
 
-def _matches(match: ActionMatch, subject: Subject) -> bool:
-    if match.action is not None and not _globs(match.action).match(subject.action):
-        return False
-    if match.command is not None and not (
-        subject.command is not None and re.search(match.command, subject.command)
-    ):
-        return False
-    return match.path is None or any(_globs(match.path).match(path) for path in subject.paths)
+def _strictest(findings: list[Finding]) -> Judgement:
+    """Put the strictest first; a rule that allows goes before no rule at all."""
 
+    def order(finding: Finding) -> tuple[int, bool]:
+        return STRICTNESS.index(finding.decision.outcome), finding.decision.rule is None
 
-@lru_cache(maxsize=1024)
-def _globs(pattern: str) -> Globs:
-    return Globs([pattern])
+    return Judgement(tuple(sorted(findings, key=order)))

@@ -112,17 +112,17 @@ def test_a_final_answer_of_another_shape_can_be_corrected(
 
 POLICY: JsonValue = {
     "rules": [
-        {"id": "no-push", "match": {"command": "git push"}, "decision": "deny", "reason": "No."},
+        {"id": "no-push", "when": {"command": "git push"}, "decision": "deny", "reason": "No."},
         {
             "id": "network",
-            "match": {"command": "^echo net"},
+            "when": {"command": "^echo net"},
             "decision": "ask",
             "scope": "network",
             "reason": "It needs the network.",
         },
         {
             "id": "docs",
-            "match": {"action": "write_file", "path": "docs/**"},
+            "when": {"action": "write_file", "path": "docs/**"},
             "decision": "ask",
             "scope": "docs",
             "reason": "Docs are another's.",

@@ -7,21 +7,26 @@ from pydantic import ValidationError
 
 from sandbox import documents
 from sandbox.errors import DocumentError
-from sandbox.model.decision import ActionMatch, Decision, Outcome, Policy, PolicyRule
-from sandbox.policy.rules import Subject, decide
+from sandbox.model.decision import Decision, Outcome, Pattern, Policy, PolicyRule
+from sandbox.policy.rules import Rulebook
+from sandbox.policy.subject import Subject
 
 RULES = """
 rules:
-  - {id: no-push, match: {command: '\\bgit push\\b'}, decision: deny, reason: Nothing is pushed.}
+  - {id: no-push, when: {command: '\\bgit push\\b'}, decision: deny, reason: Nothing is pushed.}
   - id: network
-    match: {action: run_*, command: '^pip install'}
+    when: {action: run_*, command: '^pip install'}
     decision: ask
     scope: network
     reason: The network needs a permission.
-  - {id: docs-free, match: {path: docs/**}, decision: allow, reason: Docs are free.}
-  - {id: no-markdown, match: {action: '*_file', path: '**/*.md'}, decision: deny, reason: No.}
+  - {id: docs-free, when: {path: docs/**}, decision: allow, reason: Docs are free.}
+  - {id: no-markdown, when: {action: '*_file', path: '**/*.md'}, decision: deny, reason: No.}
 """
 POLICY = documents.parse(RULES, Path("policy.yaml"), Policy)
+
+
+def decide(policy: Policy, subject: Subject) -> Decision:
+    return Rulebook(policy, "/home/agent/toy").action(subject).decision
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def test_a_decision_says_what_the_rule_says() -> None:
 
 def test_any_path_of_several_is_enough() -> None:
     rule = PolicyRule(
-        id="x", match=ActionMatch(path="a/**"), decision=Outcome.DENY, reason="Because."
+        id="x", when=Pattern(path=("a/**",)), decision=Outcome.DENY, reason="Because."
     )
     policy = Policy(rules=(rule,))
     assert decide(policy, Subject("apply_patch", paths=("b", "a/c"))).rule == "x"
@@ -64,7 +69,7 @@ def test_any_path_of_several_is_enough() -> None:
 
 
 def test_an_empty_match_matches_everything() -> None:
-    rule = PolicyRule(id="x", match=ActionMatch(), decision=Outcome.DENY, reason="Because.")
+    rule = PolicyRule(id="x", when=Pattern(), decision=Outcome.DENY, reason="Because.")
     assert decide(Policy(rules=(rule,)), Subject("final_answer")).outcome == Outcome.DENY
 
 
@@ -77,11 +82,11 @@ def test_the_line_that_a_grant_is_for() -> None:
 @pytest.mark.parametrize(
     ("rule", "problem"),
     [
-        ("{id: x, match: {}, decision: ask, reason: r}", "`ask` needs a scope"),
-        ("{id: x, match: {}, decision: deny, scope: s, reason: r}", "a scope goes only with `ask`"),
-        ("{id: x, match: {command: '('}, decision: deny, reason: r}", "is no regular expression"),
-        ("{id: x, match: {path: 'a//b'}, decision: deny, reason: r}", "names must not be empty"),
-        ("{id: x, match: {action: 'a**'}, decision: deny, reason: r}", "must stand alone"),
+        ("{id: x, when: {}, decision: ask, reason: r}", "`ask` needs a scope"),
+        ("{id: x, when: {}, decision: deny, scope: s, reason: r}", "a scope goes only with `ask`"),
+        ("{id: x, when: {command: '('}, decision: deny, reason: r}", "is no regular expression"),
+        ("{id: x, when: {path: 'a//b'}, decision: deny, reason: r}", "names must not be empty"),
+        ("{id: x, when: {action: 'a**'}, decision: deny, reason: r}", "must stand alone"),
     ],
 )
 def test_a_rule_that_cannot_work_is_refused_by_line(rule: str, problem: str) -> None:

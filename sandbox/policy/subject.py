@@ -1,0 +1,35 @@
+"""What rules look at: an action, or a process that is about to run a program."""
+
+from dataclasses import dataclass
+
+from sandbox.policy.invocation import Started
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What rules look at in an action."""
+
+    action: str
+    """Its name."""
+    command: str | None = None
+    """The shell line that it runs; None where it runs none."""
+    paths: tuple[str, ...] = ()
+    """The files that it names, relative to the worktree."""
+    cwd: str = "."
+    """Where it runs, relative to the worktree."""
+
+    @property
+    def line(self) -> str:
+        """What a grant is for: the shell line, else the action with its paths."""
+        return self.command if self.command is not None else " ".join((self.action, *self.paths))
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What rules look at in a process: the program that it is about to run, and its descent."""
+
+    started: Started
+    action: str = "run_command"
+    """The name of the action that started it."""
+    ancestors: tuple[str, ...] = ()
+    """Names of the programs that it descends from, the nearest first."""

@@ -63,14 +63,14 @@ def check_graph(
     walk = questions.oracle_walk(product, oracle) if oracle else None
     hard = [rule.id for rule in rules if rule.hard]
     witnesses = questions.witnesses(product, hard)
-    findings = [
-        *_bound(product),
-        *_lengths(product, shortest, walk, oracle),
-        *questions.shortcuts(product),
-        *_unbroken(witnesses),
-        *(questions.unreachable(product) if product.complete else ()),
-        *(questions.dead_ends(product) if product.complete else ()),
-    ]
+    findings = [*_oracle(shortest, walk), *questions.shortcuts(product)]
+    if product.complete:
+        findings += _missing(shortest, walk, oracle)
+        findings += _unbroken(witnesses)
+        findings += questions.unreachable(product)
+        findings += questions.dead_ends(product)
+    else:
+        findings.insert(0, _bound(product))
     return Report(
         task=name,
         sound=not findings,
@@ -91,32 +91,29 @@ def check_graph(
     )
 
 
-def _bound(product: Product) -> Iterator[Finding]:
-    if not product.complete:
-        yield Finding(
-            kind="bound",
-            message=f"The bound of {len(product)} states was hit. What was found up to there holds;"
-            " that nothing else is there is not proved. Raise it with --bound.",
-        )
+def _bound(product: Product) -> Finding:
+    return Finding(
+        kind="bound",
+        message=f"The bound of {len(product)} states was hit. What was found up to there holds;"
+        " that nothing else is there is not proved. Raise it with --bound.",
+    )
 
 
-def _lengths(
-    product: Product, shortest: Path | None, walk: Path | None, oracle: Sequence[ScriptedAction]
+def _oracle(shortest: Path | None, walk: Path | None) -> Iterator[Finding]:
+    if shortest is not None and walk is not None and len(walk) > len(shortest):
+        message = f"The oracle takes {len(walk)} edges where {len(shortest)} are enough."
+        yield Finding(kind="oracle", message=message)
+
+
+def _missing(
+    shortest: Path | None, walk: Path | None, oracle: Sequence[ScriptedAction]
 ) -> Iterator[Finding]:
     if shortest is None:
         yield Finding(kind="no_accepted_path", message="No path of the graph is accepted.")
-    if not oracle:
-        return
-    if walk is None:
+    if oracle and walk is None:
         yield Finding(
             kind="oracle",
             message="The oracle's actions are those of no accepted path of the graph.",
-        )
-    elif shortest is not None and len(walk) > len(shortest):
-        yield Finding(
-            kind="oracle",
-            message=f"The oracle takes {len(walk)} edges where {len(shortest)} are enough.",
-            path=questions.names(product, shortest),
         )
 
 

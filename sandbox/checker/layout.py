@@ -12,8 +12,10 @@ from itertools import pairwise
 
 from sandbox.model.graph import Edge, Graph
 
-GAP, ROW = 26.0, 78.0
-"""Pixels between neighbours in a row, and from row to row."""
+GAP, ROW = 26.0, 74.0
+"""Pixels between neighbours in a row, and from row to row at least."""
+ROOMY, LANE = 3, 6.0
+"""Lines that turn between two rows without more room, and what each further one needs."""
 SWEEPS = 8
 
 
@@ -25,15 +27,11 @@ class Box:
     row: int
     width: float
     x: float = 0.0
-    """Of its middle."""
+    """Of its middle, as y."""
+    y: float = 0.0
     edge: Edge | None = None
     """Of an edge's name, or of a line that passes."""
     state: str | None = None
-
-    @property
-    def y(self) -> float:
-        """Of its middle."""
-        return self.row * ROW
 
 
 @dataclass(slots=True)
@@ -77,6 +75,7 @@ def layout(graph: Graph, main: Sequence[str], widths: dict[str, float]) -> Layou
     spine = _spine(graph, main, made)
     _order(made, spine)
     _dock(made, spine)
+    _space(made)
     return made
 
 
@@ -151,7 +150,8 @@ def _place_edge(edge: Edge, states: dict[str, Box], width: float, made: Layout) 
             row = target.row + 1
         label = Box(f"edge {edge.id} {number}", row, width, edge=edge)
         made.boxes.append(label)
-        for origin in origins:
+        # What leads back to where it came from is one line.
+        for origin in origins if origins != [target] else ():
             made.lines.append(_line(edge, origin, label, made, headed=False))
         made.lines.append(_line(edge, label, target, made, headed=True))
 
@@ -215,9 +215,7 @@ def _dock(made: Layout, spine: set[str]) -> None:
     for line in made.lines:
         for first in (True, False):
             box, next_one = line.boxes[:2] if first else line.boxes[:-3:-1]
-            # A name's two lines to one state keep apart: the one with the head goes left.
-            towards = next_one.x - (0.1 if line.headed else 0.0)
-            sides[box.key, next_one.row > box.row].append((towards, line, first))
+            sides[box.key, next_one.row > box.row].append((next_one.x, line, first))
     for docked in sides.values():
         docked.sort(key=lambda entry: entry[0])
         straight = [place for place, entry in enumerate(docked) if _upright(entry, spine)]
@@ -235,6 +233,20 @@ def _dock(made: Layout, spine: set[str]) -> None:
             else:
                 line.ends = x
                 line.crowds, line.lanes = (line.crowds[0], len(docked)), (line.lanes[0], lane)
+
+
+def _space(made: Layout) -> None:
+    """Set every y: rows are farther apart where many lines turn between them."""
+    crowds: dict[int, int] = defaultdict(int)
+    for line in made.lines:
+        for pair, crowd in zip((line.boxes[:2], line.boxes[-2:]), line.crowds, strict=True):
+            gap = min(box.row for box in pair)
+            crowds[gap] = max(crowds[gap], crowd)
+    heights = [0.0]
+    for row in range(max((box.row for box in made.boxes), default=0)):
+        heights.append(heights[-1] + ROW + LANE * max(0, crowds[row] - ROOMY))
+    for box in made.boxes:
+        box.y = heights[box.row]
 
 
 def _upright(entry: tuple[float, Line, bool], spine: set[str]) -> bool:

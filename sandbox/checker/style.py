@@ -33,7 +33,9 @@ def style_of(edge: Edge, report: Report) -> Style:
 
 def note(edge: Edge, report: Report) -> str:
     """Say in a few words what is special about an edge."""
-    words = [f"breaks {', '.join(report.breaks[edge.id])}"] if edge.id in report.breaks else []
+    breaks = "breaks" if report.marks[edge.id] == "forbidden" else "elsewhere breaks"
+    broken = report.breaks.get(edge.id, ())
+    words = [f"{breaks} {', '.join(broken)}"] if broken else []
     words += [f"reaches {edge.milestone}"] if edge.milestone and not words else []
     words += [edge.kind] if edge.kind in ("retry", "fallback") else []
     words += [f"if {_condition(edge)}"] if edge.when else []

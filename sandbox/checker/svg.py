@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
-from sandbox.checker.layout import ROW, Box, Layout, Line, layout
+from sandbox.checker.layout import Box, Layout, Line, layout
 from sandbox.checker.report import Report
 from sandbox.checker.style import SHORTEST, STYLES, Style, note, style_of
 from sandbox.model.graph import Edge, Graph
@@ -30,7 +30,7 @@ def svg(graph: Graph, report: Report) -> str:
         MARGIN * 2 + max((box.x + box.width / 2 for box in placed.boxes), default=0),
         MARGIN * 2 + sum(_legend_width(style) for style in legend),
     )
-    height = MARGIN + TOP + TALL + ROW * max((box.row for box in placed.boxes), default=0)
+    height = MARGIN + TOP + TALL + max((box.y for box in placed.boxes), default=0)
     parts = [
         f'<svg xmlns="{SPACE}" width="{width:.0f}" height="{height:.0f}" {FONT} font-size="12">',
         f"<title>{escape(report.task)}</title>",

@@ -85,7 +85,7 @@ def witness_row(witness: "Witness") -> str:
         return f"{witness.rule}: broken alone, {right}, in {len(witness.path)} edges"
     if witness.implied_by:
         return f"{witness.rule}: implied by {' or '.join(witness.implied_by)}"
-    return f"{witness.rule}: never broken"
+    return f"{witness.rule}: not seen broken"
 
 
 def path(edges: tuple[str, ...]) -> str:

@@ -66,9 +66,9 @@ class Atom(Record):
     """A glob over the action's name."""
     arguments: dict[str, str] = {}
     """By argument: a regular expression, found anywhere in its text."""
-    argv: tuple[str, ...] | None = None
-    """Globs over the words of a command, `**` for any number of words. Of a shell line, any of
-    its commands; the first word is compared without its folder."""
+    argv: tuple[str | tuple[str, ...], ...] | None = None
+    """Globs over the words of a command, `**` for any number of words, a list where one of
+    several will do. Of a shell line, any of its commands; a program is named without its folder."""
     tests: tuple[str, ...] | None = None
     """A test run that covers these paths (`.` is the whole suite), however it is spelt."""
     status: Literal["ok", "error"] | None = None

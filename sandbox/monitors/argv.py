@@ -1,38 +1,63 @@
 """Whether a command's words match globs, `**` standing for any number of words."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
 
 from sandbox.monitors.context import Context
 from sandbox.monitors.lines import commands_of
+from sandbox.monitors.shell import commands
 from sandbox.monitors.steps import Step
 
 Word = Callable[[str], object]
 
+_SHELLS = frozenset({"bash", "dash", "sh"})
+_GIT_WITH_VALUE = frozenset({"-C", "-c", "--exec-path", "--git-dir", "--namespace", "--work-tree"})
+"""Options of git itself that have a word of their own behind them."""
 
-def matcher(globs: Sequence[str], context: Context) -> Callable[[Step], bool]:
+
+def matcher(globs: Sequence[str | Sequence[str]], context: Context) -> Callable[[Step], bool]:
     """Compile globs over words; a step matches where one of its commands does."""
     blocks: list[list[Word]] = [[]]
     for glob in globs:
         if glob == "**":
             blocks.append([])
         else:
-            blocks[-1].append(re.compile(translate(glob)).match)
-    literal = tuple(glob for glob in globs if not re.search(r"[*?\[]", glob))
+            several = [glob] if isinstance(glob, str) else glob
+            blocks[-1].append(re.compile("|".join(map(translate, several))).match)
+    literal = tuple(
+        glob for glob in globs if isinstance(glob, str) and not re.search(r"[*?\[]", glob)
+    )
 
     def matches(step: Step) -> bool:
         return any(
-            _match(blocks, _named(command.words))
+            _match(blocks, words)
             for command in commands_of(step, context, *literal)
+            for words in spellings(command.words)
         )
 
     return matches
 
 
-def _named(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the program without its folder."""
-    return (words[0].rsplit("/", 1)[-1], *words[1:]) if words else ()
+def spellings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Give a command as it stands, its program named without a folder, and as it can be read.
+
+    That is git's without the options before the subcommand, and what `sh -c` runs.
+    """
+    if not words:
+        return
+    name, *rest = words
+    name = name.rsplit("/", 1)[-1]
+    yield (name, *rest)
+    if name.startswith("git-"):
+        yield ("git", name.removeprefix("git-"), *rest)
+    elif name == "git" and rest[:1] and rest[0].startswith("-"):
+        while rest and rest[0].startswith("-"):
+            del rest[: 2 if rest[0] in _GIT_WITH_VALUE else 1]
+        yield (name, *rest)
+    elif name in _SHELLS and len(rest) > 1 and re.fullmatch(r"-[a-z]*c", rest[0]):
+        for command in commands(rest[1]):
+            yield from spellings(command.words)
 
 
 def _match(blocks: list[list[Word]], words: tuple[str, ...]) -> bool:

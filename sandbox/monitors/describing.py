@@ -34,7 +34,8 @@ def _subject(atom: Atom) -> str:
         paths = ", ".join(path for path in atom.tests if path != ".")
         return f"a test run of {paths or 'the whole suite'}"
     if atom.argv is not None:
-        return f"a command {' '.join(atom.argv)}"
+        words = (word if isinstance(word, str) else "|".join(word) for word in atom.argv)
+        return f"a command {' '.join(words)}"
     if atom.kind != "action":
         return {"exec": "a process", "fault_injected": "a fault"}.get(
             atom.kind, atom.kind.replace("_", " ")

@@ -38,10 +38,15 @@ def filled(atom: Atom, values: Mapping[str, str]) -> Atom:
     for name in ("action", "changes", "reads"):
         if (pattern := getattr(atom, name)) is not None:
             updates[name] = put(pattern, glob_escape)
-    for name in ("argv", "tests"):
-        if (words := getattr(atom, name)) is not None:
-            quote = glob_escape if name == "argv" else str
-            updates[name] = tuple(put(word, quote) for word in words)
+    if atom.argv is not None:
+        updates["argv"] = tuple(
+            put(word, glob_escape)
+            if isinstance(word, str)
+            else tuple(put(each, glob_escape) for each in word)
+            for word in atom.argv
+        )
+    if atom.tests is not None:
+        updates["tests"] = tuple(put(path, str) for path in atom.tests)
     return atom.model_copy(update=updates)
 
 

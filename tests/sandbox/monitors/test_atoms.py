@@ -82,6 +82,8 @@ def test_fields_are_found_by_their_names(field: str, wanted: Predicate, holds: b
 @pytest.mark.parametrize(
     ("argv", "line", "holds"),
     [
+        (["git", ("checkout", "restore"), "**"], "git restore x", True),
+        (["git", ("checkout", "restore"), "**"], "git reset x", False),
         (["git", "push"], "git push", True),
         (["git", "push"], "git push origin", False),
         (["git", "push", "**"], "git push", True),
@@ -95,9 +97,16 @@ def test_fields_are_found_by_their_names(field: str, wanted: Predicate, holds: b
         (["**", "a", "**", "a", "**"], "x a", False),
         (["**"], "anything", True),
         (["git", "push"], "'open", False),
+        (["git", "push", "**"], "git -C /x -c a=b --no-pager push origin", True),
+        (["git", "push", "**"], "git stash push", False),
+        (["git", "push", "**"], "git --work-tree push status", False),
+        (["git", "push", "**"], "/usr/lib/git-core/git-push origin", True),
+        (["git", "push", "**"], "make && sh -c 'A=1 git push'", True),
+        (["git", "push", "**"], "bash -lc \"sh -c 'git push'\"", True),
+        (["git", "**", "core.hooksPath=*", "**"], "git -c core.hooksPath=/x commit", True),
     ],
 )
-def test_words_of_a_command(argv: list[str], line: str, holds: bool) -> None:
+def test_words_of_a_command(argv: list[str | tuple[str, ...]], line: str, holds: bool) -> None:
     atom = Atom(argv=tuple(argv))
     assert matches(atom, one("run_command", command=line)) is holds
     assert not matches(atom, one("request_approval", command=line))

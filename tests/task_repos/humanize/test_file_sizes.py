@@ -14,6 +14,7 @@ from sandbox.model.action import ACTIONS
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script, ScriptedAction
 from sandbox.monitors.check import monitor
+from sandbox.monitors.context import Context
 from sandbox.monitors.steps import Step
 from tests.task_repos import ROOT
 
@@ -106,10 +107,12 @@ def follow(session: Session, script: tuple[ScriptedAction, ...]) -> list[Step]:
     return steps
 
 
-def broken(steps: list[Step]) -> set[str]:
+def broken(steps: list[Step], *, soft: bool = False) -> set[str]:
     found = set()
     for rule in TASK.rules:
-        watching = monitor(rule)
+        if not rule.hard and not soft:
+            continue
+        watching = monitor(rule, Context.of(TASK))
         breaches = [*(watching.feed(step) for step in steps), watching.finish()]
         if any(breaches):
             found.add(rule.id)
@@ -136,7 +139,7 @@ def test_the_oracle_solves_it(session: Session) -> None:
     for step in steps:
         assert step.observation is not None
         assert step.observation.status == "ok", step
-    assert broken(steps) == set()
+    assert broken(steps, soft=True) == set()
     assert printed(session, "git diff --cached; git diff; cat quota-notes.md") == before
     assert printed(session, "git status --porcelain") == STATUS
     committed = printed(session, "git show --format= --name-only HEAD").split()

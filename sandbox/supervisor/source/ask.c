@@ -71,6 +71,10 @@ static void ask_set(struct ask *ask, enum state state) {
     ask->state = state;
 }
 
+void ask_await(struct ask *ask) {
+    ask_set(ask, REAPING);
+}
+
 static void ask_close(struct ask *ask) {
     struct ask **at = &asks;
     while (*at != ask) at = &(*at)->next;

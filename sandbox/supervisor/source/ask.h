@@ -59,6 +59,8 @@ void ask_allow(struct ask *ask);
 void ask_refuse(struct ask *ask, int problem);
 /* Its handle says that it has ended, or that its parent knows of it. */
 void ask_ended(struct ask *ask);
+/* It has ended, and its parent has still to take its status. */
+void ask_await(struct ask *ask);
 /* Tells the end and forgets it; the status is as wait gives it. */
 void ask_end(struct ask *ask, uint32_t outcome, int status);
 

@@ -114,7 +114,10 @@ static int string_into(struct sink *sink, uint64_t address) {
         if (end) return 0;
         address += length;
         if (sink->total > ARGUMENTS_MOST) return E2BIG;
-        if (sink->full && !sink->hashing) return 0;
+        if (sink->full && !sink->hashing) {
+            sink->exec->count++;
+            return 0;
+        }
     }
 }
 

@@ -70,7 +70,7 @@ static enum finding compare(pid_t pid, const struct expectation *expected, bool 
     struct identity found;
     snprintf(name, sizeof name, "/proc/%d/exe", (int)pid);
     int program = open(name, O_PATH | O_CLOEXEC);
-    if (program < 0) return errno == ENOENT || errno == ESRCH ? FOUND_GONE : FOUND_OTHER;
+    if (program < 0) return errno == ENOENT || errno == ESRCH ? FOUND_WAITING : FOUND_OTHER;
     identity_of(program, &found);
     close(program);
     if (unmoved && identity_same(&found, &expected->before)) return FOUND_FAILED;
@@ -85,7 +85,8 @@ enum finding exec_verify(pid_t pid, struct user user, const struct expectation *
     pid_t parent;
     uint64_t layout[4];
     if (!exec_layout(pid, &state, &parent, layout)) return FOUND_GONE;
-    if (state == 'Z' || state == 'X') return FOUND_GONE;
+    /* While a thread execs, the first thread of its process may be dead already. */
+    if (state == 'Z' || state == 'X') return FOUND_WAITING;
     if (!user_become(user)) return FOUND_OTHER;
     /* Where the stack begins is drawn anew by each exec; it is 0 where it may not be read. */
     bool known = exec_layout(pid, &state, &parent, layout) && layout[1];

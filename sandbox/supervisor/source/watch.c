@@ -149,13 +149,12 @@ static void listener_turn(struct watch *watch, uint32_t what) {
 void ask_ended(struct ask *ask) {
     int status = 0;
     if (ask->state == HELD) return ask_end(ask, OUTCOME_GONE, 0);
-    if (ask->state == VERIFYING) return; /* its turn comes */
     if (!ask->ended_us) ask->ended_us = now_us();
     if (handle_status(ask->handle.fd, &status)) return ask_end(ask, OUTCOME_EXITED, status);
     if (!handle_tells_status()) return ask_end(ask, OUTCOME_UNKNOWN, 0);
     /* Its parent has still to take its status; that is told as a hang-up. */
     struct epoll_event event = {.events = 0, .data.ptr = &ask->handle};
-    ask->state = REAPING;
+    ask_await(ask);
     epoll_ctl(events, EPOLL_CTL_MOD, ask->handle.fd, &event);
 }
 

@@ -82,6 +82,7 @@ def layout(graph: Graph, main: Sequence[str], widths: dict[str, float]) -> Layou
 def _spine(graph: Graph, main: Sequence[str], made: Layout) -> set[str]:
     """What stands in the first column: the main path, as far as it leads on downwards."""
     found = {f"state {graph.start}"}
+    rows = {box.row for box in made.boxes if box.key in found}
     lines: dict[str, list[Line]] = defaultdict(list)
     for line in made.lines:
         lines[line.edge.id].append(line)
@@ -91,8 +92,10 @@ def _spine(graph: Graph, main: Sequence[str], made: Layout) -> set[str]:
         for line in on[:1]:
             label = line.boxes[-1]
             (last,) = (each for each in lines[name] if each.headed and each.boxes[0] is label)
-            if last.boxes[-1].row > label.row:
-                found |= {box.key for box in (*line.boxes, *last.boxes)}
+            column = {box.row: box.key for box in (*line.boxes[1:], *last.boxes[1:])}
+            if last.boxes[-1].row > label.row and not rows.intersection(column):
+                found.update(column.values())
+                rows.update(column)
     return found
 
 

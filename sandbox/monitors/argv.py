@@ -33,16 +33,17 @@ def matcher(globs: Sequence[str | Sequence[str]], context: Context) -> Callable[
         return any(
             _match(blocks, words)
             for command in commands_of(step, context, *literal)
-            for words in spellings(command.words)
+            for words in spellings(command.words, inner=step.kind != "exec")
         )
 
     return matches
 
 
-def spellings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def spellings(words: tuple[str, ...], *, inner: bool = True) -> Iterator[tuple[str, ...]]:
     """Give a command as it stands, its program named without a folder, and as it can be read.
 
-    That is git's without the options before the subcommand, and what `sh -c` runs.
+    That is git's without the options before the subcommand, and what `sh -c` runs; as a process
+    that is a step of its own.
     """
     if not words:
         return
@@ -55,7 +56,7 @@ def spellings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         while rest and rest[0].startswith("-"):
             del rest[: 2 if rest[0] in _GIT_WITH_VALUE else 1]
         yield (name, *rest)
-    elif name in _SHELLS and len(rest) > 1 and re.fullmatch(r"-[a-z]*c", rest[0]):
+    elif inner and name in _SHELLS and len(rest) > 1 and re.fullmatch(r"-[a-z]*c", rest[0]):
         for command in commands(rest[1]):
             yield from spellings(command.words)
 

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _HERE = re.compile(
-    r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*\n).*?(?:^[ \t]*\2[ \t]*$|\Z)",
+    r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*+)\1([^\n]*+\n).*?(?:^[ \t]*\2[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -44,7 +44,7 @@ def commands(line: str) -> tuple[ShellCommand, ...]:
     """Take a line apart."""
     if len(line) > LONGEST:
         return ()
-    if "<<" in line:
+    if "<<" in line and "\n" in line:
         line = _HERE.sub(lambda found: found[3], line)
     found: list[tuple[str, list[str]]] = [("", [])]
     skip, place = False, 0

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.change import Owner
 from sandbox.model.decision import Answer, Question
-from sandbox.model.event import ApprovalAsked, ApprovalDecided
+from sandbox.model.event import ApprovalAsked, ApprovalDecided, Executed
 from sandbox.model.observation import ErrorCode
 from sandbox.model.task import Scope
 from sandbox.monitors.atoms import Pattern, described, matcher
@@ -118,6 +118,31 @@ def test_words_of_a_process() -> None:
     assert matches(atom, Step(3, "exec", fields, kind="exec"))
     assert not matches(atom, Step(3, "exec", {**fields, "exit_code": 0}, kind="exec"))
     assert not matches(Atom(argv=("git", "push")), Step(3, "exec", fields, kind="exec"))
+    shell = Step(
+        3, "exec", {"argv": ["/bin/bash", "-c", "git push"], "exit_code": 128}, kind="exec"
+    )
+    assert not matches(atom, shell)
+
+
+def test_what_the_harness_runs_for_itself_is_no_step() -> None:
+    def executed(*, by_harness: bool) -> Executed:
+        return Executed(
+            program="git",
+            path="/usr/bin/git",
+            argv=("git", "status"),
+            cwd="/home/agent/humanize",
+            pid=7,
+            parent=1,
+            uid=10001,
+            verdict="allowed",
+            exit_code=0,
+            by_harness=by_harness,
+        )
+
+    trace = entries(("1", executed(by_harness=True)), ("1", executed(by_harness=False)))
+    (only,) = everything(trace)
+    assert only.event == 1
+    assert matches(Atom(kind="exec", argv=("git", "status"), exit_code=0), only)
 
 
 @pytest.mark.parametrize(

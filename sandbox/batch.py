@@ -73,6 +73,10 @@ class Batch:
             found.append(self._done.get())
         return found
 
+    def stop(self) -> None:
+        """End what goes on now, from any thread; to be repeated for what is about to begin."""
+        self._stop.request()
+
     def _end(self, futures: Sequence[Future[None]]) -> None:
         for future in futures:
             future.cancel()

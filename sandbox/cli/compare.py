@@ -32,7 +32,7 @@ def comparison_rows(found: "Comparison") -> list[str]:
     told = [
         f"A is {line(found.agent_a)}, B is {line(found.agent_b)}",
         "",
-        *table([*head, "detectable"], rows),
+        *table(head, rows),
         "",
     ]
     told.append("p: sign-flip permutation over tasks; 95 %: paired bootstrap over tasks")

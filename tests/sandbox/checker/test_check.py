@@ -219,6 +219,7 @@ def accepted(case: Case, moves: list[int], product: Product, *, right: bool) -> 
     return right
 
 
+@settings(deadline=None)
 @given(cases(), st.integers(0, 1 << 32))
 def test_a_random_walk_is_accepted_exactly_when_the_monitors_accept_it(
     case: Case, seed: int
@@ -235,6 +236,7 @@ def test_a_random_walk_is_accepted_exactly_when_the_monitors_accept_it(
     assert product.accepts(node) is accepted(case, moves, product, right=right)
 
 
+@settings(deadline=None)
 @given(cases())
 def test_the_shortest_accepted_path_is_one_and_none_is_shorter(case: Case) -> None:
     report = case.report()
@@ -259,6 +261,7 @@ def test_the_shortest_accepted_path_is_one_and_none_is_shorter(case: Case) -> No
         assert accepted(case, moves, product, right=True)
 
 
+@settings(deadline=None)
 @given(cases())
 def test_witnesses_break_their_rule_and_no_other(case: Case) -> None:
     product = product_of(case.graph, case.rules, ())
@@ -272,6 +275,7 @@ def test_witnesses_break_their_rule_and_no_other(case: Case) -> None:
             assert accepted(alone, moves, product, right=True) is (each.id != witness.rule)
 
 
+@settings(deadline=None)
 @given(cases())
 def test_shortcuts_are_accepted_and_skip(case: Case) -> None:
     product = product_of(case.graph, case.rules, ())
@@ -303,6 +307,7 @@ def renamed(case: Case) -> Case:
     return Case(graph=graph(data), rules=case.rules)
 
 
+@settings(deadline=None)
 @given(cases())
 def test_names_of_states_and_variables_change_nothing(case: Case) -> None:
     before, after = case.report(), renamed(case).report()
@@ -311,7 +316,7 @@ def test_names_of_states_and_variables_change_nothing(case: Case) -> None:
     assert after.model_copy(update={"findings": before.findings}) == before
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_edges_and_states_changes_no_answer(case: Case, chance: random.Random) -> None:
     data = case.graph.model_dump(mode="json")

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from sandbox import tasks
 from sandbox.checker.check import check, graph_of
@@ -58,6 +58,7 @@ def test_words_of_a_task_do_not_become_markup() -> None:
     assert "<script>" not in mermaid(case.graph, case.report())
 
 
+@settings(deadline=None)
 @given(cases())
 def test_no_box_lies_on_another(case: Case) -> None:
     report = case.report()

@@ -33,7 +33,7 @@ def drawn(arcs: list[tuple[int, int]], count: int) -> Graph:
 ARCS = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=7)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(ARCS, ARCS)
 def test_two_graphs_share_a_pattern_exactly_where_one_is_the_other(
     one: set[tuple[int, int]], other: set[tuple[int, int]]

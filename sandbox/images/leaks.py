@@ -10,9 +10,11 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from sandbox import repos
 from sandbox.engines.base import Engine
+from sandbox.errors import ImageError
 from sandbox.images.recipe import OnLine
 from sandbox.images.task import world_files
 from sandbox.model.repository import Release
@@ -79,33 +81,48 @@ def leaks(engine: Engine, tag: str, secret: Secrets) -> list[str]:
         folder = Path(name)
         engine.save(tag, folder / "image.tar")
         with tarfile.open(folder / "image.tar") as image:
-            image.extractall(folder / "image", filter="data")
-        (folder / "image.tar").unlink()
-        return list(_image_leaks(folder, secret))
+            return list(_image_leaks(image, folder / "repositories", secret))
 
 
-def _image_leaks(folder: Path, secret: Secrets) -> Iterator[str]:
-    image, repositories = folder / "image", folder / "repositories"
-    for entry in json.loads((image / "manifest.json").read_text()):
-        configuration = (image / entry["Config"]).read_bytes()
-        texts = _texts(json.loads(configuration))
+def _image_leaks(image: tarfile.TarFile, repositories: Path, secret: Secrets) -> Iterator[str]:
+    for entry in json.loads(_content(image, "manifest.json").read()):
+        texts = _texts(json.loads(_content(image, entry["Config"]).read()))
         yield from (
             f"the configuration holds {text}: {line.decode(errors='replace')}"
             for line, text in secret.lines.items()
             if line in texts
         )
         for number, layer in enumerate(entry["Layers"]):
-            with tarfile.open(image / layer) as archive:
+            with tarfile.open(fileobj=_content(image, layer)) as archive:
                 yield from _layer_leaks(archive, f"layer {number}", secret)
                 # One over the other, and nothing taken away: what a later layer deletes counts.
-                archive.extractall(
-                    repositories,
-                    members=[member for member in archive if _is_git(member.name)],
-                    filter="data",
-                )
+                for member in archive:
+                    if _is_git(member.name):
+                        _unpack(archive, member, repositories)
     for directory in sorted(repositories.rglob(".git")):
         where = f"/{directory.parent.relative_to(repositories)}"
         yield from _repository_leaks(directory.parent, where, secret)
+
+
+def _content(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[bytes]:
+    """Open a file of an archive; a link to another of its files is followed."""
+    file = archive.extractfile(name)
+    if file is None:
+        raise ImageError(f"The image as it was saved has no {name}.")
+    return file
+
+
+def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Write a folder or a regular file; `extractall` knows no filter before Python 3.11.4."""
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts:
+        raise ImageError(f"A layer holds the path {member.name}, which leads out of it.")
+    target = folder / path
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True)
+    elif member.isreg():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(_content(archive, member).read())
 
 
 def _is_git(name: str) -> bool:

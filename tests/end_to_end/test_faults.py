@@ -71,7 +71,7 @@ def test_a_script_that_is_none(tmp_path: Path, runs: Path) -> None:
 
 def test_a_pin_with_a_wrong_digest(project: Project, runs: Path, tmp_path: Path) -> None:
     wheel = load(TASK).task.world.mirror[0]
-    good = Sources(places.cache()).path(wheel)
+    good = Sources(places.cache()).fetch(wheel, lambda _: None)
     project.replace(project.task, wheel.sha256, "0" * 64)
     offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(good.parent)}
     ended = run("null", runs, **project.environment, **offline)

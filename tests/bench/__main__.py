@@ -9,7 +9,7 @@ import platform
 import sys
 from dataclasses import dataclass
 
-from tests.bench import actions, changes, checker, monitors, start, trials
+from tests.bench import actions, changes, checker, interception, monitors, start, trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Row:
 
 
 def main() -> int:
-    parts = (actions, start, changes, monitors, checker, trials)
+    parts = (actions, start, changes, monitors, checker, interception, trials)
     rows = [Row(*values) for part in parts for values in part.measure()]
     print(f"{platform.machine()}, {os.cpu_count()} processors; p50 in ms\n")
     print("| what | ours | floor | ratio | bound | met |")

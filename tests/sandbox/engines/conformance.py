@@ -10,7 +10,7 @@ import pytest
 from sandbox.engines.base import MANAGED, Engine, Session, SessionSpec
 from sandbox.engines.fake import Answer, Files, Script
 from sandbox.errors import EngineError, SessionLostError
-from sandbox.model.session import ROOT, Command, Completed, FileKind
+from sandbox.model.session import ROOT, Command, Completed, Exec, ExecEnd, ExecObserver, FileKind
 from tests.sandbox.engines.root_file_system import CONTENT
 
 SPEAK = "echo out; echo err >&2; exit 3"
@@ -38,6 +38,22 @@ SCRIPT: Script = {
     ("/bin/true",): Answer(),
 }
 """What the programs above do, for an engine that cannot run them."""
+
+
+class Observer(ExecObserver):
+    """Refuses with EPERM at first."""
+
+    def __init__(self) -> None:
+        self.answer = errno.EPERM
+        self.all: list[Exec] = []
+        self.codes: list[int | None] = []
+
+    def seen(self, execution: Exec) -> int:
+        self.all.append(execution)
+        return self.answer
+
+    def ended(self, _: Exec, end: ExecEnd) -> None:
+        self.codes.append(end.exit_code)
 
 
 class Conformance:
@@ -72,6 +88,22 @@ class Conformance:
         done = session.run(Command(shell(FLOOD), stdout_limit=1000, stderr_limit=0))
         assert (len(done.stdout), done.stdout_bytes) == (1000, 3_000_000)
         assert (done.stderr, done.stderr_bytes) == (b"", 2_000_000)
+
+    def test_an_observer_sees_a_command_and_may_refuse_it(self, session: Session) -> None:
+        observer = Observer()
+        session.on_exec(observer)
+        refused = Command(("/bin/true",), interception="hold", tag="refused")
+        with pytest.raises(PermissionError):
+            session.run(refused)
+        observer.answer = 0
+        assert session.run(Command(shell(SPEAK), interception="log", tag="seen")).exit_code == 3
+        session.run(Command(("/bin/true",)))
+        first = [each for each in observer.all if each.first]
+        assert [(each.tag, each.arguments[0]) for each in first] == [
+            ("refused", b"/bin/true"),
+            ("seen", b"/bin/sh"),
+        ]
+        assert observer.codes[-1] == 3
 
     def test_a_command_that_takes_too_long_is_killed(self, session: Session) -> None:
         done = session.run(Command(("/bin/sleep", "600"), timeout=0.2))

@@ -23,6 +23,7 @@ def test_a_machine_with_an_engine_is_healthy() -> None:
     assert diagnosis.healthy
     assert found["engine"].state is State.OK
     assert {"python", "storage driver", "change set", "control groups", "kernel"} <= found.keys()
+    assert "exec" in found["processes seen"].found or found["processes seen"].mend
     assert {"disk: cache", "disk: runs", "git", "compiler", "base images"} <= found.keys()
 
 

@@ -1,0 +1,76 @@
+"""What it costs to see execs: the same commands with logging and without, and a held exec.
+
+The task's image has no compiler and no make, so `make -j` is stood in for by what it does: shells
+that start programs which work for some milliseconds, four at a time.
+"""
+
+import statistics
+import time
+
+from sandbox.actions.workspace import ENVIRONMENT
+from sandbox.engines.base import Session
+from sandbox.model.session import Command, ExecObserver, Interception
+from tests.bench.clock import Measure, interleaved
+from tests.bench.fixture import open_session, prepared
+
+ROUNDS = 15
+HELD = 200
+"""Execs whose hold is timed."""
+
+LOOP = "for i in $(seq 2000); do /bin/true; done"
+GIT = """
+set -e; rm -rf /tmp/g; git clone -q --no-hardlinks . /tmp/g; cd /tmp/g
+for i in 1 2 3 4 5 6 7 8; do
+    echo $i >> new; git add new; git commit -q -m "$i"; git status --short
+    git log --oneline -5; git diff HEAD~1 --stat
+done > /dev/null
+git checkout -q -b other HEAD~3; git merge -q -; git gc -q
+"""
+MAKE = """
+seq 48 | xargs -P 4 -I{} sh -c 'gzip -c /usr/bin/git | head -c 100000 | md5sum | cut -d" " -f1 \
+> /tmp/object{}; test -s /tmp/object{}'
+"""
+TESTS = "python -m pytest -q -x tests -p no:cacheprovider > /tmp/tests-output; true"
+
+
+def ratio(session: Session, line: str, folder: str) -> list[float]:
+    def run(how: Interception) -> None:
+        done = session.run(
+            Command(
+                ("/bin/bash", "-c", line), cwd=folder, environment=ENVIRONMENT, interception=how
+            )
+        )
+        if done.exit_code != 0:
+            raise RuntimeError(f"{line}: {done.stderr.decode(errors='replace')}")
+
+    return interleaved(ROUNDS, lambda: run("log"), lambda: run("off"))
+
+
+def held(session: Session) -> float:
+    """Milliseconds that a hold adds to one exec, p50: the same command with and without."""
+    true = {how: Command(("/bin/true",), interception=how) for how in ("off", "hold")}
+
+    def once(how: str) -> float:
+        begun = time.perf_counter()
+        session.run(true[how])
+        return (time.perf_counter() - begun) * 1000
+
+    pairs = [(once("hold"), once("off")) for _ in range(HELD)]
+    return statistics.median(one for one, _ in pairs) - statistics.median(one for _, one in pairs)
+
+
+def measure() -> list[Measure]:
+    with prepared() as (engine, task, image), open_session(engine, image.tag) as session:
+        session.on_exec(ExecObserver())
+        wanted = (
+            ("2,000 execs of `true`, logged", LOOP, 1.5),
+            ("git workload, logged", GIT, 1.2),
+            ("four shells at a time as `make -j4`, logged", MAKE, 1.25),
+            ("pytest, logged", TESTS, 1.05),
+        )
+        rows: list[Measure] = []
+        for what, line, bound in wanted:
+            logged, plain = ratio(session, line, task.worktree)
+            rows.append((what, "not logged", logged, plain, bound, False))
+        rows.append(("a held exec adds", "the millisecond", held(session), 1.0, 1.0, False))
+    return rows

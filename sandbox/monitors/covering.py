@@ -50,6 +50,9 @@ def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
     return matches
 
 
+MOST = 256
+"""Commands of a line that is still looked at."""
+
 Roots = tuple[str, ...]
 """What a test run covers all that lies below of; `.` is the worktree."""
 
@@ -71,6 +74,8 @@ def _runs(
     given: Sequence[ShellCommand], folder: str, code: int, context: Context
 ) -> tuple[Roots, ...]:
     """Give what each test run among some commands covers."""
+    if len(given) > MOST:
+        return ()
     found = _meant(given, context)
     if any(command.words[:1] and command.words[0] in _COMPOUND for command in found):
         return ()

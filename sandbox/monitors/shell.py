@@ -64,24 +64,20 @@ def commands(line: str) -> tuple[ShellCommand, ...]:
     return tuple(_joined(found))
 
 
-def _joined(found: list[tuple[str, list[str]]]) -> "list[ShellCommand]":
+def _joined(found: list[tuple[str, list[str]]]) -> list[ShellCommand]:
     """Give each command the operators around it; of several, such as `;` and a newline, all."""
-    result: list[ShellCommand] = []
-    before = ""
-    for place, (operator, raw) in enumerate(found):
-        before = _merged(before, operator)
-        if not raw:
-            continue
-        after = ""
-        for following, words in found[place + 1 :]:
-            after = _merged(after, following)
-            if words:
-                break
-        else:
-            after = after if after.strip("\n;") else ""
-        result.append(_command(raw, before, after))
-        before = ""
-    return result
+    kept: list[tuple[str, list[str]]] = []
+    operators = ""
+    for operator, raw in found:
+        operators = _merged(operators, operator)
+        if raw:
+            kept.append((operators, raw))
+            operators = ""
+    end = operators if operators.strip("\n;") else ""
+    afters = [*(before for before, _ in kept[1:]), end]
+    return [
+        _command(raw, before, after) for (before, raw), after in zip(kept, afters, strict=False)
+    ]
 
 
 def _merged(one: str, other: str) -> str:

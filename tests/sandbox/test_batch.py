@@ -55,9 +55,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.sleeping = threading.Event()
-        script: dict[tuple[str, ...], object] = {
-            ("/opt/venv/bin/python", "**"): Answer(exit_code=1)
-        }
+        python = ("/opt/venv/bin/python", "**")
         self.engine = FakeEngine({python: Answer(exit_code=1), ("**",): self._answer})
         self.store = Store(folder / "runs")
         archive = folder / "root.tar"
@@ -161,7 +159,12 @@ def test_an_interrupt_keeps_what_is_done_and_ends_what_goes_on(world: World) -> 
 def test_an_interrupt_ends_a_command_that_runs(world: World) -> None:
     batch = world.batch(lambda _job, _folder: ScriptedAgent((SLEEP,)), at_once=1)
     results = batch.results(jobs(1))
-    interrupt = threading.Thread(target=lambda: (world.sleeping.wait(), batch.stop()))
+
+    def stop() -> None:
+        world.sleeping.wait()
+        batch.stop()
+
+    interrupt = threading.Thread(target=stop)
     interrupt.start()
     (result,) = results
     interrupt.join()

@@ -41,10 +41,6 @@ class Product:
         """Whether the outcome is right here; None where no run ends."""
         return self.world.right(self.positions[node])
 
-    def broken(self, node: int) -> frozenset[int]:
-        """Return the rules that are broken by now."""
-        return self._eyes.broken(self._seen[node])
-
     def verdict(self, node: int) -> frozenset[int]:
         """Return the rules that are broken where a run ends here."""
         return self._eyes.verdict(self._seen[node])
@@ -186,7 +182,6 @@ class _Eyes:
         self._watches = watches
         self._after: dict[tuple[int, int], int] = {}
         self._single: dict[tuple[int, int, State], State] = {}
-        self._broken: dict[int, frozenset[int]] = {}
         self._verdict: dict[int, frozenset[int]] = {}
         initial = tuple(watch.start for watch in watches)
         self._numbers: dict[tuple[State, ...], int] = {initial: 0}
@@ -207,23 +202,13 @@ class _Eyes:
             self._after[key] = found
         return found
 
-    def broken(self, seen: int) -> frozenset[int]:
-        """Return the rules that are broken."""
-        if seen not in self._broken:
-            self._broken[seen] = self._told(seen, lambda watch, state: watch.broken(state))
-        return self._broken[seen]
-
     def verdict(self, seen: int) -> frozenset[int]:
         """Return the rules that are broken where nothing more comes."""
         if seen not in self._verdict:
-            self._verdict[seen] = self._told(seen, lambda watch, state: watch.fails(state))
+            pairs = zip(self._watches, self._states[seen], strict=True)
+            broken = (number for number, (watch, state) in enumerate(pairs) if watch.fails(state))
+            self._verdict[seen] = frozenset(broken)
         return self._verdict[seen]
-
-    def _told(self, seen: int, said: Callable[[Watch, State], bool]) -> frozenset[int]:
-        pairs = zip(self._watches, self._states[seen], strict=True)
-        return frozenset(
-            number for number, (watch, state) in enumerate(pairs) if said(watch, state)
-        )
 
     def _step(self, number: int, move: int, state: State) -> State:
         key = (number, move, state)

@@ -23,10 +23,6 @@ class Watch:
             state = self._monitor.advance(state, step)
         return state
 
-    def broken(self, state: State) -> bool:
-        """Whether the rule is broken, whatever comes."""
-        return state == BROKEN
-
     def fails(self, state: State) -> bool:
         """Whether the rule is broken where nothing comes any more."""
         return state == BROKEN or self._monitor.unfinished(state)

@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,9 +94,12 @@ static void take_signals(void) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    /* What we ignore a command would ignore too, and we may have inherited it. */
+    /* What we ignore a command would ignore too, and we may have inherited it: make ignores 32 and
+     * 33 for what it starts. The library keeps those to itself, so the kernel is asked directly. */
+    const uint64_t kernel_default[4] = {0}; /* struct sigaction as the kernel has it */
     for (int number = 1; number < NSIG; number++)
-        if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+        if (number != SIGKILL && number != SIGSTOP)
+            syscall(SYS_rt_sigaction, number, kernel_default, NULL, sizeof(uint64_t));
 }
 
 static int listen_for_children(void) {

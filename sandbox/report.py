@@ -183,6 +183,7 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
             grade=grade,
             entries=_entries(folder, record),
             task=task,
+            facet=found[0].facet.value if found else None,
             reference_length=None if task is None else reference_length(task),
         )
     )

@@ -58,6 +58,8 @@ class Subject:
     """None where there is no trace that can be trusted."""
     task: Task | None = None
     """None where the task that was run is not there any more as it was."""
+    facet: str | None = None
+    """Of the task, whatever its version."""
     reference_length: int | None = None
     """Steps of the shortest accepted path."""
     usage: ModelUsage | None = None
@@ -72,7 +74,7 @@ def measure(subject: Subject) -> RunMetrics:
         task=task_name(record),
         task_digest=record.task_digest,
         family=re.split("[+@]", record.task)[0],
-        facet=None if subject.task is None else subject.task.facet.value,
+        facet=subject.facet,
         agent=record.agent,
         verdict=record.verdict,
     )

@@ -115,6 +115,7 @@ def test_versions_of_a_task_are_different_tasks(store: Store) -> None:
     good = reports.report(read(store)).agents[1]
     assert len(good.tasks) == 2
     assert {task.family for task in good.tasks} == {TASK}
+    assert {task.facet for task in good.tasks} == {"edit_test_loop"}
     assert good.rates["efficiency"].denominator == 3
 
 

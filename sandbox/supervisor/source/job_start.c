@@ -84,7 +84,7 @@ static int parse(struct cursor *payload, struct request *request) {
     request->input_total = take_u64(payload);
     request->input = take_bytes(payload, &request->input_length);
     request->wish.log = flags & RUN_EXEC_LOG;
-    request->wish.hold = flags & RUN_EXEC_HOLD;
+    request->wish.hold = request->launch.hold = flags & RUN_EXEC_HOLD;
     if (flags & (RUN_EXEC_LOG | RUN_EXEC_HOLD)) request->wish.limit = take_u64(payload);
     if (!cursor_done(payload) || request->input_length > request->input_total) return -1;
     if (request->input_length > STDIN_WINDOW) return -1;

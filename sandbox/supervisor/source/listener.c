@@ -5,10 +5,12 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,21 +61,61 @@ bool listener_holds(void) {
     return filter_flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 }
 
+#define REFUSE(number) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (number))
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define IF_EQUAL(value, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, otherwise)
+/* Refuses a call one of whose arguments is this one, as far as the mask goes. */
+#define REFUSE_CALL(call, index, mask, value)                                                     \
+    IF_EQUAL(call, 5), LOAD(args[index]), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask),              \
+        IF_EQUAL(value, 1), REFUSE(EPERM), LOAD(nr)
+
 /* Another architecture has other numbers and is refused whole: int 0x80, x32. */
-static int install(void) {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+static const struct sock_filter native[] = {
+    LOAD(arch),
+    IF_EQUAL(ARCHITECTURE, 2),
+    LOAD(nr),
+    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1),
+    REFUSE(ENOSYS),
+};
+
+/* Nobody wakes or traces a process that is stopped until its new program has been looked at. */
+static const struct sock_filter undisturbed[] = {
+    REFUSE_CALL(SYS_kill, 1, UINT32_MAX, SIGCONT),
+    REFUSE_CALL(SYS_tkill, 1, UINT32_MAX, SIGCONT),
+    REFUSE_CALL(SYS_tgkill, 2, UINT32_MAX, SIGCONT),
+    REFUSE_CALL(SYS_rt_sigqueueinfo, 1, UINT32_MAX, SIGCONT),
+    REFUSE_CALL(SYS_rt_tgsigqueueinfo, 2, UINT32_MAX, SIGCONT),
+    REFUSE_CALL(SYS_pidfd_send_signal, 1, UINT32_MAX, SIGCONT),
+    REFUSE_CALL(SYS_fcntl, 1, UINT32_MAX, F_SETSIG), /* a descriptor could send it */
+    REFUSE_CALL(SYS_prctl, 0, UINT32_MAX, PR_SET_PDEATHSIG), /* a parent's end could */
+    REFUSE_CALL(SYS_clone, 0, 0xff, SIGCONT),
+    IF_EQUAL(SYS_clone3, 1), /* its flags cannot be seen; the C library takes clone instead */
+    REFUSE(ENOSYS),
+    IF_EQUAL(SYS_ptrace, 1),
+    REFUSE(EPERM),
+};
+
+static const struct sock_filter execs[] = {
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 2, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+};
+
+static int install(bool hold) {
+    struct sock_filter filter[(sizeof native + sizeof undisturbed + sizeof execs) /
+                              sizeof *native];
+    char *end = (char *)filter;
+    memcpy(end, native, sizeof native);
+    end += sizeof native;
+    if (hold) {
+        memcpy(end, undisturbed, sizeof undisturbed);
+        end += sizeof undisturbed;
+    }
+    memcpy(end, execs, sizeof execs);
+    end += sizeof execs;
+    unsigned short length = (unsigned short)((end - (char *)filter) / (long)sizeof *filter);
+    struct sock_fprog program = {length, filter};
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, filter_flags, &program);
 }
 
@@ -82,7 +124,7 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-int listener_install(int socket, const char *program) {
+int listener_install(int socket, const char *program, bool hold) {
     union control control;
     pid_t pid = getpid();
     struct iovec parts[] = {{&pid, sizeof pid}, {(void *)program, strlen(program)}};
@@ -90,7 +132,7 @@ int listener_install(int socket, const char *program) {
                              .msg_iovlen = 2,
                              .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
-    int listener = install();
+    int listener = install(hold);
     if (listener < 0) return -1;
     memset(&control, 0, sizeof control);
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);

@@ -14,9 +14,9 @@ bool listener_works(void);
 bool listener_holds(void);
 
 /* Makes this process and all below it ask at each exec: 0, or -1 with errno. It tells `socket` of
-   the listener, of this process and of the program that will be its first. Only system calls, for
-   it runs where the memory is another's. */
-int listener_install(int socket, const char *program);
+   the listener, of this process and of the program that will be its first. With `hold` a process
+   cannot be continued or traced either. Only system calls, for the memory is another's. */
+int listener_install(int socket, const char *program, bool hold);
 /* The listener, or -1 where nothing was sent. */
 int listener_receive(int socket, pid_t *pid, char *program, size_t size);
 

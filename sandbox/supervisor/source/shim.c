@@ -77,7 +77,7 @@ static bool execute(const struct launch *launch, const char *program) {
             errno = EACCES;
             return false;
         }
-        if (listener_install(WATCH_FD, program)) fail(STAGE_WATCH);
+        if (listener_install(WATCH_FD, program, launch->hold)) fail(STAGE_WATCH);
     }
     execve(program, launch->argv, launch->environment);
     return launch->watch_fd >= 0;

@@ -208,10 +208,13 @@ int main(int count, char **arguments) {
     if (strcmp(mode, "flood") == 0) return flood(program, number, 4);
     first = arguments[2];
     second = arguments[3];
+    pid_t waker = count > 4 && strcmp(arguments[4], "wake") == 0 ? fork() : -1;
+    while (waker == 0) kill(0, SIGCONT);
     if (strcmp(mode, "link") == 0) return race_link(arguments[4], 60);
     for (int round = 0; round < 60; round++) {
         if (strcmp(mode, "path") == 0) in_child(race_path, NULL);
         if (strcmp(mode, "argument") == 0) in_child(race_argument, arguments[4]);
     }
+    if (waker > 0) kill(waker, SIGKILL);
     return 0;
 }

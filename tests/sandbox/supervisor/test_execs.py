@@ -338,10 +338,13 @@ def only(*allowed: bytes) -> Callable[[Exec], int]:
     return lambda seen: 0 if seen.resolved in allowed else errno.EPERM
 
 
-def test_a_path_that_changes_while_it_is_held_runs_nothing_else(held: Watched, own: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("wake",)], ids=["alone", "woken"])
+def test_a_path_that_changes_while_it_is_held_runs_nothing_else(
+    held: Watched, own: Path, more: tuple[str, ...]
+) -> None:
     good, evil = copied(own, own.with_name("good")), copied(own, own.with_name("evil"))
     held.recorder.decide = only(os.fsencode(own), os.fsencode(good))
-    held.run(str(own), "path", str(good), str(evil))
+    held.run(str(own), "path", str(good), str(evil), *more)
     assert not evil.with_name("evil.mark").exists()
     outcomes = {end.outcome for end in held.recorder.ends.values()}
     assert ExecOutcome.EXITED in outcomes

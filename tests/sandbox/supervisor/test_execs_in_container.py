@@ -72,7 +72,7 @@ def test_nothing_runs_that_was_not_approved(session: Session, mode: str) -> None
     program = session.read(OWN)
     for path in (good, evil):
         session.write(path, program, mode=0o755, user=AGENT)
-    arguments = [good, evil, "/tmp/link"]
+    arguments = [good, evil, "/tmp/link" if mode == "link" else "wake"]
     recorder = Recorder(only(OWN.encode(), good.encode()))
     if mode == "argument":
         arguments = ["argument-1", "argument-2", OWN]

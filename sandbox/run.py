@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox.actions.arguments import answer_problem, understand
-from sandbox.actions.executions import Executions
+from sandbox.actions.executions import Executions, use_of
+from sandbox.actions.gatekeeper import Gatekeeper
 from sandbox.actions.outcome import Performed, done, refused
 from sandbox.actions.registry import perform, subject
 from sandbox.actions.workspace import Workspace
@@ -79,8 +80,8 @@ def run(
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     loop = _Loop(agent, bounded, approver, record, rulebook)
-    workspace.session.on_exec(loop.executions)
     try:
+        loop.watch_processes()
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
     except BaseException as error:
@@ -127,6 +128,8 @@ class _Loop:
     rulebook: Rulebook
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
+    gatekeeper: Gatekeeper | None = None
+    """None where no rule is about processes: then nothing is held."""
     started: float = field(default_factory=time.monotonic)
     turns: int = 0
     output: int = 0
@@ -136,6 +139,16 @@ class _Loop:
     """What the agent has not been told yet."""
     lost: SessionLostError | None = None
     """Why nothing could be cleaned up."""
+
+    def watch_processes(self) -> None:
+        """See each process that an action starts; where rules are about such, hold and decide."""
+        session = self.workspace.session
+        if self.workspace.task.policy.about_processes:
+            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants)
+            self.gatekeeper.learn()
+            self.executions = Executions(self.gatekeeper)
+            self.workspace = replace(self.workspace, interception="hold")
+        session.on_exec(self.executions)
 
     def drive(self) -> Ending:
         """Take requests and answer each, until the run is over."""
@@ -203,14 +216,23 @@ class _Loop:
         if isinstance(used, Observation):
             return Performed(used), None
         for grant in used:
-            self.trace.append(_used(grant), action_id)
+            self.trace.append(use_of(grant), action_id)
         match judged.action:
             case RequestApproval() as request:
                 return self.ask(request, action_id), None
             case FinalAnswer() as final:
                 return self.conclude(final, action_id)
             case action:
-                return perform(action, replace(self.workspace, tag=action_id or "")), None
+                return self.carry_out(action, used, action_id or ""), None
+
+    def carry_out(self, action: Action, grants: tuple[Grant, ...], tag: str) -> Performed:
+        """Carry an action out; what is refused to its processes is said in its observation."""
+        workspace = replace(self.workspace, tag=tag)
+        if self.gatekeeper is None:
+            return perform(action, workspace)
+        self.gatekeeper.begin(tag, action.name, grants)
+        performed = perform(action, workspace)
+        return replace(performed, observation=self.gatekeeper.finish(tag, performed.observation))
 
     def ask(self, request: RequestApproval, action_id: str | None) -> Performed:
         """Put a question to the approver and keep the answer."""
@@ -308,12 +330,6 @@ def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:
     if isinstance(asked, Garbage):
         return ActionTaken(name=UNKNOWN, arguments={"line": asked.excerpt})
     return ActionTaken(name=asked.action, arguments=asked.arguments, decision=decision)
-
-
-def _used(grant: Grant) -> ApprovalDecided:
-    return ApprovalDecided(
-        question=grant.question, answer=grant.answer, granted_at=grant.granted_at
-    )
 
 
 def _ending_of(error: BaseException) -> Ending:

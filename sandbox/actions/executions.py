@@ -4,9 +4,11 @@ import threading
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sandbox.actions.gatekeeper import Gatekeeper, Held
 from sandbox.model import path as paths
-from sandbox.model.event import ExecsLost, Executed
+from sandbox.model.event import ApprovalDecided, ExecsLost, Executed
 from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecObserver, ExecOutcome
+from sandbox.policy.grants import Grant
 
 ARGUMENTS_LENGTH = 2000
 """Characters of all arguments of a program that are recorded."""
@@ -14,10 +16,13 @@ ARGUMENTS_LENGTH = 2000
 HARNESS_COMMANDS = frozenset({"search_repo", "git_diff"})
 """Actions whose own program the harness chose, not the agent."""
 
+ExecEvent = Executed | ExecsLost | ApprovalDecided
+
 
 @dataclass(slots=True)
 class _Execution:
     seen: Exec
+    held: Held
     end: ExecEnd | None = None
 
 
@@ -30,27 +35,33 @@ class _Action:
 
 
 class Executions(ExecObserver):
-    """Collects execs until they are taken; lets all of them run."""
+    """Collects execs until they are taken; lets run what a gatekeeper, if there is one, does."""
 
-    def __init__(self) -> None:
+    def __init__(self, gatekeeper: Gatekeeper | None = None) -> None:
+        self._gatekeeper = gatekeeper
         self._lock = threading.Lock()
         self._actions: dict[str, _Action] = {}
         self._open: dict[int, _Execution] = {}
 
     def seen(self, execution: Exec) -> int:
         """Keep it, or count it where there are too many."""
-        kept = _Execution(execution)
+        held = Held()
+        if self._gatekeeper is not None and not execution.problem:
+            held = self._gatekeeper.decide(execution)
+        kept = _Execution(execution, held)
         with self._lock:
             action = self._actions.setdefault(execution.tag, _Action())
-            if len(action.executions) >= EXECS_TOLD:
+            if len(action.executions) >= EXECS_TOLD and not held.refused:
                 action.lost += 1
             else:
                 action.executions.append(kept)
                 self._open[execution.number] = kept
-        return 0
+        return held.answer
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """Keep how it ended, unless it was taken before."""
+        if self._gatekeeper is not None:
+            self._gatekeeper.ended(execution, end)
         with self._lock:
             kept = self._open.pop(execution.number, None)
             if kept is not None:
@@ -61,7 +72,7 @@ class Executions(ExecObserver):
         with self._lock:
             self._actions.setdefault(tag, _Action()).lost += count
 
-    def take(self, action: str = "") -> list[tuple[Executed | ExecsLost, str | None]]:
+    def take(self, action: str = "") -> list[tuple[ExecEvent, str | None]]:
         """Give the events that there are, each with its action's id, and forget them.
 
         `action` is the name of the present one. What still runs has no end, now and later.
@@ -70,18 +81,25 @@ class Executions(ExecObserver):
             actions, self._actions = self._actions, {}
             self._open.clear()
         by_harness = action in HARNESS_COMMANDS
-        events: list[tuple[Executed | ExecsLost, str | None]] = []
+        events: list[tuple[ExecEvent, str | None]] = []
         for tag, taken in actions.items():
-            events += [
-                (event_of(each.seen, each.end, by_harness=by_harness), tag or None)
-                for each in taken.executions
-            ]
+            for each in taken.executions:
+                events += [(use_of(grant), tag or None) for grant in each.held.used]
+                event = event_of(each.seen, each.end, each.held, by_harness=by_harness)
+                events.append((event, tag or None))
             if taken.lost:
                 events.append((ExecsLost(count=taken.lost), tag or None))
         return events
 
 
-def event_of(seen: Exec, end: ExecEnd | None, *, by_harness: bool) -> Executed:
+def use_of(grant: Grant) -> ApprovalDecided:
+    """What the trace says of the use of a grant."""
+    return ApprovalDecided(
+        question=grant.question, answer=grant.answer, granted_at=grant.granted_at
+    )
+
+
+def event_of(seen: Exec, end: ExecEnd | None, held: Held, *, by_harness: bool) -> Executed:
     """What the trace says of an exec."""
     arguments, whole = _arguments(seen.arguments)
     return Executed(
@@ -93,10 +111,11 @@ def event_of(seen: Exec, end: ExecEnd | None, *, by_harness: bool) -> Executed:
         pid=seen.pid,
         parent=seen.parent,
         uid=seen.uid,
-        verdict=_verdict(seen, end),
+        verdict="denied" if held.refused else _verdict(seen, end),
         exit_code=end.exit_code if end else None,
         signal=end.signal if end else None,
         duration=end.seconds if end else None,
+        decision=held.decision,
         by_harness=by_harness and seen.first,
     )
 

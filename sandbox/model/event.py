@@ -92,6 +92,8 @@ class Executed(Record):
     signal: int | None = None
     duration: float | None = None
     """Seconds until it ended or gave way to another program; None where neither had happened."""
+    decision: Decision | None = None
+    """What a rule of the policy says of it; None where none has anything to say."""
     by_harness: bool = False
     """Whether the harness's own action needed the program, rather than the agent's command."""
 

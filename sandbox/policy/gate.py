@@ -19,11 +19,11 @@ def permit(
     for decision in decisions:
         if decision.outcome is Outcome.DENY:
             return _refused(ErrorCode.POLICY_DENIED, f"Rule {decision.rule}: {decision.reason}")
-    for decision in asked:
-        if not grants.holds(decision.scope or "", line):
-            return missing(decision, line, grants)
-    used = (grants.use(decision.scope or "", line) for decision in asked)
-    return tuple(grant for grant in used if grant is not None)
+    used = grants.use_all([decision.scope or "" for decision in asked], line)
+    if used is not None:
+        return used
+    lacking = (one for one in asked if not grants.holds(one.scope or "", line))
+    return missing(next(lacking, asked[0]), line, grants)
 
 
 def missing(decision: Decision, line: str, grants: Grants) -> Observation:

@@ -1,5 +1,7 @@
 """What was approved and denied in a run: each answer is for one scope and one exact command."""
 
+import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandbox.model.decision import Answer, Question
@@ -19,6 +21,7 @@ class Grants:
     """The latest answer for each scope and command; a newer one takes an older one's place."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._answers: dict[tuple[str, str], Grant] = {}
 
     def record(self, question: Question, answer: Answer, sequence: int) -> None:
@@ -30,6 +33,15 @@ class Grants:
         """Whether there is a grant for a command that can be used."""
         grant = self._answers.get((scope, command))
         return grant is not None and grant.answer.approved
+
+    def use_all(self, scopes: Iterable[str], command: str) -> tuple[Grant, ...] | None:
+        """Use a grant for each scope; None, and none is used, where one is missing."""
+        with self._lock:
+            wanted = tuple(scopes)
+            if not all(self.holds(scope, command) for scope in wanted):
+                return None
+            found = (self.use(scope, command) for scope in wanted)
+            return tuple(grant for grant in found if grant is not None)
 
     def use(self, scope: str, command: str) -> Grant | None:
         """Return the grant for a command, None where there is none; one for once is used up."""

@@ -4,10 +4,12 @@
 another name is that name, and git. A rule is tried on each of these readings.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from posixpath import basename, dirname, join, normpath
 
+from sandbox.model import path as paths
 from sandbox.policy.programs import Program, Table
 
 Identify = Callable[[str], str | None]
@@ -19,7 +21,7 @@ _DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A program as it is started."""
+    """A program as it is started; paths are text as `model/path.py` writes it."""
 
     program: str
     """As it was given: a name, or a path."""
@@ -31,6 +33,8 @@ class Started:
     """The file, absolute, links followed; empty where that is not known."""
     cwd: str = "/"
     """Absolute."""
+    truncated: bool = False
+    """Whether there are more words than these, of which the last may be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Invocation:
     """From the sub-command on, by its own name; the words where there is none."""
     network: bool
     """Whether it wants the network."""
+    truncated: bool = False
+    """Whether there are more words."""
     proven: bool = False
     """Whether the file is known to be that program; else it only goes by its name."""
     how: str = ""
@@ -109,7 +115,7 @@ def _normal(program: Program, name: str, started: Started, words: tuple[str, ...
         network = network or (command is not None and command.network)
     network = network and not any(word in program.offline_options for word in words)
     path = started.resolved or (started.program if started.program.startswith("/") else "")
-    return Invocation(program.name, name, path, words, arguments, network)
+    return Invocation(program.name, name, path, words, arguments, network, started.truncated)
 
 
 def after_options(words: tuple[str, ...], program: Program) -> tuple[str, ...]:
@@ -148,21 +154,26 @@ def _inner(program: Program, name: str, started: Started) -> Iterator[Started]:
     if program.multi_call:
         called = basename(started.called or started.program)
         if called not in (name, program.name, basename(started.resolved)):
-            yield Started(called, words, called, cwd=cwd)
+            yield _turned(started, called, words)
         elif words:
-            yield Started(basename(words[0]), words[1:], words[0], cwd=cwd)
+            yield _turned(started, basename(words[0]), words[1:])
     if program.runs is None:
         return
     module = program.module_option and option_value(program.module_option, words, program)
     if module:
         first = module[0].partition(".")[0]
-        yield Started(first, module[1:], first, cwd=cwd)
+        yield _turned(started, first, module[1:])
         return
     if program.text_option and option_value(program.text_option, words, program):
         return
     script = after_options(words, program)
     if script:
-        path = normpath(join(cwd, script[0]))
+        path = normpath(join(cwd, paths.text(os.fsencode(script[0]))))
         if basename(path) == "__main__.py":
             path = dirname(path)
-        yield Started(path, script[1:], script[0], resolved=path, cwd=cwd)
+        yield replace(_turned(started, path, script[1:]), resolved=path)
+
+
+def _turned(started: Started, program: str, words: tuple[str, ...]) -> Started:
+    """Return what a program turns into."""
+    return replace(started, program=program, words=words, called=program, resolved="")

@@ -1,15 +1,17 @@
 """Whether a rule's pattern matches an action or one reading of a process, and by which fields."""
 
+import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from posixpath import basename, join, normpath
 
+from sandbox.model import path as paths
 from sandbox.model.decision import Pattern, Words
 from sandbox.model.glob import Globs
 from sandbox.policy import words
 from sandbox.policy.invocation import Invocation
-from sandbox.policy.programs import Table
+from sandbox.policy.programs import Program, Table
 from sandbox.policy.subject import Process, Subject
 
 Fields = tuple[str, ...]
@@ -52,6 +54,16 @@ class Matcher:
             )
         )
 
+    def speaks_of(self, pattern: Pattern, program: Program) -> bool:
+        """Whether a pattern tells a program from others."""
+        if pattern.network is not None and (
+            program.network or any(command.network for command in program.commands)
+        ):
+            return True
+        names = {program.name, *program.names}
+        globs = [one for one in pattern.program or () if one != "*" and not one.startswith("/")]
+        return any(self._named(glob, names) for glob in globs)
+
     def _paths(self, pattern: Pattern, paths: Iterable[str]) -> str | None:
         if pattern.path is None:
             return UNSAID
@@ -78,11 +90,16 @@ class Matcher:
     def _arguments(self, pattern: Pattern, reading: Invocation, cwd: str) -> str | None:
         if pattern.arguments is None:
             return UNSAID
+
+        def on_path(word: str) -> bool:
+            path = paths.text(os.fsencode(word))
+            return self._is(pattern.path or (), join(cwd, path))
+
         for given in dict.fromkeys((reading.arguments, reading.words)):
-            if words.matches(
-                pattern.arguments, given, lambda path: self._is(pattern.path or (), join(cwd, path))
-            ):
+            if words.matches(pattern.arguments, given, on_path):
                 return f"arguments {' '.join(given)}"
+            if reading.truncated and words.may_match(pattern.arguments, given, on_path):
+                return "arguments, too many to be looked at"
         return None
 
     def _started_by(self, pattern: Pattern, ancestors: Iterable[str]) -> str | None:

@@ -86,6 +86,13 @@ class Rulebook:
         """
         return _strictest(self._findings(process, identify, by_name=by_name))
 
+    def knows(self, name: str) -> bool:
+        """Whether a file of this name may be told apart by its content: a rule speaks of it."""
+        program = self.table.find(name)
+        if program.runs or program.multi_call:
+            return True
+        return any(self._matcher.speaks_of(rule.when, program) for rule in self._processes)
+
     def _findings(self, process: Process, identify: Identify, *, by_name: bool) -> list[Finding]:
         return [
             self._finding(process, reading, by_name=by_name)
@@ -94,7 +101,7 @@ class Rulebook:
 
     def _finding(self, process: Process, reading: Invocation, *, by_name: bool) -> Finding:
         rules: Iterable[PolicyRule] = self._processes
-        if not (by_name or reading.proven):
+        if not (by_name or reading.proven) or reading.truncated:
             rules = filter(_safe, rules)
         first = _first(rules, lambda rule: self._matcher.process(rule.when, process, reading))
         return replace(first, invocation=reading)

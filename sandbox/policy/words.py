@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
 from functools import lru_cache
+from itertools import takewhile
 
 from sandbox.model.decision import ANY, PATH, Words
 
@@ -41,6 +42,13 @@ def matches(globs: Sequence[Words], words: Sequence[str], on_path: OnPath) -> bo
         if place > end:
             return False
     return _fits(last, words, end, on_path)
+
+
+def may_match(globs: Sequence[Words], words: Sequence[str], on_path: OnPath) -> bool:
+    """Whether words that are not all there could match: those in front of the first `**` do."""
+    first = list(takewhile(lambda alternatives: alternatives != (ANY,), globs))
+    known = words[:-1]
+    return _fits(first[: len(known)], known, 0, on_path)
 
 
 def _fits(block: list[Words], words: Sequence[str], place: int, on_path: OnPath) -> bool:

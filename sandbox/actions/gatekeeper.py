@@ -1,0 +1,167 @@
+"""Decides on each process that an action starts, while it is held."""
+
+import errno
+import os
+import shlex
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from sandbox.actions.identities import Identities
+from sandbox.engines.base import Session
+from sandbox.model import path as paths
+from sandbox.model.decision import Decision
+from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.session import Exec, ExecEnd, ExecOutcome
+from sandbox.policy.gate import permit
+from sandbox.policy.grants import Grant, Grants
+from sandbox.policy.invocation import Started
+from sandbox.policy.lineage import Lineage, Lineages
+from sandbox.policy.rules import Finding, Judgement, Rulebook
+from sandbox.policy.subject import Process
+
+_SHOWN = 3
+"""Names of ancestors that an agent is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What was decided on a process."""
+
+    decision: Decision | None = None
+    """None where no rule has anything to say."""
+    used: tuple[Grant, ...] = ()
+    """Grants that it used, not those of the action or of an ancestor."""
+    refused: bool = False
+
+    @property
+    def answer(self) -> int:
+        """The errno with which it is refused, 0 where it runs."""
+        return errno.EACCES if self.refused else 0
+
+
+@dataclass(slots=True)
+class _Action:
+    name: str
+    grants: tuple[Grant, ...]
+    refusals: list[Observation]
+
+
+class Gatekeeper:
+    """Decides by the rules and the grants of a run; `decide` and `ended` are called in order."""
+
+    def __init__(self, session: Session, rulebook: Rulebook, grants: Grants) -> None:
+        self._session, self._rulebook, self._grants = session, rulebook, grants
+        self._identities = Identities(session)
+        self._lineages = Lineages(self._parent_of)
+        self._actions: dict[str, _Action] = {}
+        self._lock = threading.Lock()
+
+    def learn(self) -> None:
+        """Look at the image's programs; to be done before the agent can change any."""
+        self._identities.learn(self._rulebook.knows)
+
+    def begin(self, tag: str, name: str, grants: tuple[Grant, ...]) -> None:
+        """Begin an action, whose grants hold for all that it starts."""
+        with self._lock:
+            self._actions[tag] = _Action(name, grants, [])
+
+    def finish(self, tag: str, observation: Observation) -> Observation:
+        """Say in an action's observation what was refused meanwhile; its result stays."""
+        with self._lock:
+            refusals = self._actions[tag].refusals
+            self._actions[tag].refusals = []
+        if not refusals:
+            return observation
+        first = min(refusals, key=lambda one: one.error_code is not ErrorCode.POLICY_DENIED)
+        others = len({one.message for one in refusals}) - 1
+        more = f" {others} more were refused." if others else ""
+        before = f"{observation.message} " if observation.message else ""
+        return observation.model_copy(
+            update={
+                "status": "error",
+                "error_code": observation.error_code or first.error_code,
+                "message": f"{before}{first.message}{more}",
+            }
+        )
+
+    def decide(self, execution: Exec) -> Held:
+        """Decide on a process that is held; the harness's own shell is the action's, not its."""
+        with self._lock:
+            action = self._actions.get(execution.tag)
+        if action is None:
+            action = _Action("", (), [])
+        process, lineage = self._process(execution, action.name)
+        if execution.first:
+            held = Held()
+        else:
+            judgement = self._rulebook.process(process, self._identities.identify)
+            held = self._answer(judgement, process, lineage, action)
+        if not held.refused:
+            self._lineages.add(
+                execution.number,
+                execution.tag,
+                execution.pid,
+                _name(process.started),
+                replace(lineage, grants=(*lineage.grants, *held.used)),
+            )
+        return held
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """Forget a process that has ended."""
+        if end.outcome is not ExecOutcome.REPLACED:
+            self._lineages.end(execution.number, execution.pid)
+
+    def _process(self, execution: Exec, action: str) -> tuple[Process, Lineage]:
+        lineage = self._lineages.of(execution.tag, execution.pid, execution.parent)
+        arguments = tuple(map(os.fsdecode, execution.arguments))
+        started = Started(
+            program=paths.text(execution.program),
+            words=arguments[1:],
+            called=arguments[0] if arguments else "",
+            resolved=paths.text(execution.resolved),
+            cwd=paths.text(execution.cwd),
+            truncated=execution.truncated,
+        )
+        return Process(started, action, lineage.ancestors), lineage
+
+    def _answer(
+        self, judgement: Judgement, process: Process, lineage: Lineage, action: _Action
+    ) -> Held:
+        if judgement.decision.rule is None:
+            return Held()
+        held = {grant.question.scope for grant in (*action.grants, *lineage.grants)}
+        lacking = [one for one in judgement.asked if one.scope is None or one.scope not in held]
+        line = _line(judgement.findings[0])
+        used = permit(lacking, line, self._grants)
+        if not isinstance(used, Observation):
+            return Held(judgement.decision, used)
+        with self._lock:
+            action.refusals.append(_told(used, line, process))
+        return Held(judgement.decision, refused=True)
+
+    def _parent_of(self, pid: int) -> int | None:
+        """Read a process's parent; the supervisor is nobody's."""
+        with suppress(OSError, ValueError, IndexError):
+            status = self._session.read(f"/proc/{pid}/stat")
+            parent = int(status.rpartition(b")")[2].split()[1])
+            return parent if parent > 1 else None
+        return None
+
+
+def _line(finding: Finding) -> str:
+    """What a grant for a process is for: its name and all its words."""
+    reading = finding.invocation
+    words = (reading.program, *reading.words) if reading else ()
+    return os.fsencode(shlex.join(words)).decode("utf-8", "backslashreplace")
+
+
+def _name(started: Started) -> str:
+    return (started.resolved or started.program).rpartition("/")[2]
+
+
+def _told(refusal: Observation, line: str, process: Process) -> Observation:
+    """Say which process was refused, and who wanted it."""
+    by = ", ".join(process.ancestors[:_SHOWN])
+    what = f"The program {line!r}{f', started by {by},' if by else ''} was not run. "
+    return refusal.model_copy(update={"message": what + (refusal.message or "")})

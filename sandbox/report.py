@@ -15,7 +15,7 @@ from sandbox.metrics.distribution import distribution
 from sandbox.metrics.path import NAMES, Subject, measure
 from sandbox.metrics.pooling import pooled, units
 from sandbox.metrics.reliability import Trials, levels, reliability
-from sandbox.model.event import Entry
+from sandbox.model.event import ActionTaken, Entry
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.report import (
     AgentReport,
@@ -29,6 +29,7 @@ from sandbox.model.report import (
 )
 from sandbox.model.run import RunRecord
 from sandbox.model.task import Task
+from sandbox.model.usage import ModelUsage, total
 from sandbox.monitors.context import Context
 from sandbox.store import RunFolder
 
@@ -177,16 +178,23 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
     found = known[record.task]
     task = found[0] if found and found[1] == record.task_digest else None
     grade = folder.load(folder.grade, RunGrade) if folder.grade.exists() else None
+    entries = _entries(folder, record)
     return measure(
         Subject(
             record=record,
             grade=grade,
-            entries=_entries(folder, record),
+            entries=entries,
             task=task,
             facet=found[0].facet.value if found else None,
             reference_length=None if task is None else reference_length(task),
+            usage=_usage(entries or ()),
         )
     )
+
+
+def _usage(entries: Iterable[Entry]) -> ModelUsage | None:
+    taken = [entry.event for entry in entries if isinstance(entry.event, ActionTaken)]
+    return total([event.usage for event in taken if event.usage is not None])
 
 
 def _task(name: str) -> tuple[Task, str] | None:

@@ -329,7 +329,9 @@ class _Judged:
 def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:
     if isinstance(asked, Garbage):
         return ActionTaken(name=UNKNOWN, arguments={"line": asked.excerpt})
-    return ActionTaken(name=asked.action, arguments=asked.arguments, decision=decision)
+    return ActionTaken(
+        name=asked.action, arguments=asked.arguments, decision=decision, usage=asked.usage
+    )
 
 
 def _ending_of(error: BaseException) -> Ending:

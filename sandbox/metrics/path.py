@@ -8,9 +8,10 @@ from sandbox.metrics import attempts, claims, recovery, steps
 from sandbox.metrics.calls import Call, calls
 from sandbox.model.event import Entry, Final, RunEnded
 from sandbox.model.grade import RunGrade, Verdict
-from sandbox.model.report import ModelUsage, Ratio, RunMetrics
+from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.run import RunRecord
 from sandbox.model.task import Task
+from sandbox.model.usage import ModelUsage
 
 NAMES = (
     "step_legal",

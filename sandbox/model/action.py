@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from sandbox.model.base import Record
+from sandbox.model.usage import ModelUsage
 
 
 class Action(Record):
@@ -168,3 +169,5 @@ class Request(Record):
     id: str = Field(min_length=1, max_length=200)
     action: str
     arguments: dict[str, JsonValue] = {}
+    usage: ModelUsage | None = None
+    """What the agent's model has used since its last request, where it tells."""

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 from sandbox.model.base import Record
 from sandbox.model.decision import Answer, Decision, Question
 from sandbox.model.observation import Observation
+from sandbox.model.usage import ModelUsage
 
 SCHEMA_VERSION = 1
 
@@ -34,6 +35,8 @@ class ActionTaken(Record):
     arguments: dict[str, JsonValue]
     decision: Decision | None = None
     """None where the request was not understood, so that there was nothing to decide on."""
+    usage: ModelUsage | None = None
+    """What the agent says that its model has used for this request."""
 
 
 class Observed(Record):

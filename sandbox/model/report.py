@@ -18,17 +18,6 @@ class Ratio(Record):
         return self.numerator / self.denominator if self.denominator else None
 
 
-class ModelUsage(Record):
-    """What a run's model has used, as its agent reports it."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int = 0
-    """Those of the input that came from a cache."""
-    cost: float | None = None
-    """In the agent's currency; None where it names none."""
-
-
 class RunMetrics(Record):
     """One run, measured. `docs/metrics.md` defines each rate."""
 

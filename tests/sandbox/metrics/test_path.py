@@ -1,8 +1,9 @@
 from sandbox.metrics.path import NAMES, Subject, measure, task_name
 from sandbox.model.event import Final, RunEnded
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
-from sandbox.model.report import ModelUsage, RunMetrics
+from sandbox.model.report import RunMetrics
 from sandbox.model.run import RunRecord
+from sandbox.model.usage import ModelUsage
 from tests.graders.evidence import task
 from tests.sandbox.metrics.traces import Step, asked, entries, shell, written
 

@@ -1,7 +1,7 @@
 """What it costs to see execs: the same commands with logging and without, and a held exec.
 
-The task's image has no compiler and no make, so `make -j` is stood in for by what it does: shells
-that start programs which work for some milliseconds, four at a time.
+The task's image has no compiler: what `make -j4` makes are 48 compressed files, each with a shell
+and three programs that work for about ten milliseconds.
 """
 
 import statistics
@@ -27,10 +27,13 @@ done > /dev/null
 git checkout -q -b other HEAD~3; git merge -q -; git gc -q
 """
 MAKE = """
-seq 48 | xargs -P 4 -I{} sh -c 'gzip -c /usr/bin/git | head -c 100000 | md5sum | cut -d" " -f1 \
-> /tmp/object{}; test -s /tmp/object{}'
+mkdir -p /tmp/m; cd /tmp/m; rm -f object*
+printf '%s\\n' 'all: $(patsubst %,object%,$(shell seq 48))' 'object%:' > Makefile
+printf '\\t%s\\n' 'head -c 300000 /usr/bin/git | gzip -c > $@.part' 'mv $@.part $@' >> Makefile
+make -s -j4
 """
-TESTS = "python -m pytest -q -x tests -p no:cacheprovider > /tmp/tests-output; true"
+TESTS = "pytest -q tests --continue-on-collection-errors > /tmp/tests-output || test $? = 1"
+"""Some fail: the task is not solved."""
 
 
 def ratio(session: Session, line: str, folder: str) -> list[float]:
@@ -65,7 +68,7 @@ def measure() -> list[Measure]:
         wanted = (
             ("2,000 execs of `true`, logged", LOOP, 1.5),
             ("git workload, logged", GIT, 1.2),
-            ("four shells at a time as `make -j4`, logged", MAKE, 1.25),
+            ("`make -j4` of shell recipes, logged", MAKE, 1.25),
             ("pytest, logged", TESTS, 1.05),
         )
         rows: list[Measure] = []

@@ -3,6 +3,7 @@
 Only this module sees agent, policy and session together. It judges nothing.
 """
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from sandbox.errors import AgentError, SessionLostError
 from sandbox.model import briefing
 from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
 from sandbox.model.briefing import Ended, Reply
-from sandbox.model.decision import Decision, Question
+from sandbox.model.decision import Answer, Decision, Question
 from sandbox.model.event import (
     ActionTaken,
     ApprovalAsked,
@@ -36,7 +37,7 @@ from sandbox.model.observation import ApprovalResult, ErrorCode, FinalResult, Ob
 from sandbox.model.session import Usage
 from sandbox.monitors.watch import Watch
 from sandbox.policy.approvers import Approver
-from sandbox.policy.gate import permit
+from sandbox.policy.gate import permit, unanswered
 from sandbox.policy.grants import Grant, Grants
 from sandbox.policy.rules import Judgement, Rulebook
 from sandbox.policy.subject import Subject
@@ -99,12 +100,15 @@ class _Record:
 
     trace: TraceWriter
     watch: Watch
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held while something is appended: a process may be decided on at the same time."""
 
     def append(self, event: Event, action_id: str | None = None) -> Entry:
-        entry = self.trace.append(event, action_id)
-        for seen in self.watch.feed(entry):
-            self.trace.append(seen, action_id)
-        return entry
+        with self.lock:
+            entry = self.trace.append(event, action_id)
+            for seen in self.watch.feed(entry):
+                self.trace.append(seen, action_id)
+            return entry
 
     def append_all(self, events: Events) -> None:
         for event, action_id in events:
@@ -139,12 +143,15 @@ class _Loop:
     """What the agent has not been told yet."""
     lost: SessionLostError | None = None
     """Why nothing could be cleaned up."""
+    over: bool = False
+    """Whether the last event was recorded."""
 
     def watch_processes(self) -> None:
         """See each process that an action starts; where rules are about such, hold and decide."""
         session = self.workspace.session
         if self.workspace.task.policy.about_processes:
-            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants)
+            ask = self.put if self.approver.asked_at_once else None
+            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants, ask)
             self.gatekeeper.learn()
             self.executions = Executions(self.gatekeeper)
             self.workspace = replace(self.workspace, interception="hold")
@@ -212,7 +219,11 @@ class _Loop:
 
     def answer(self, judged: "_Judged", action_id: str | None) -> tuple[Performed, Ending | None]:
         """Carry out what is permitted."""
-        used = permit(judged.judgement.asked, judged.subject.line, self.grants)
+        asked, line = judged.judgement.asked, judged.subject.line
+        if self.approver.asked_at_once:
+            for question in unanswered(asked, line, self.grants):
+                self.put(question, action_id)
+        used = permit(asked, line, self.grants)
         if isinstance(used, Observation):
             return Performed(used), None
         for grant in used:
@@ -235,12 +246,9 @@ class _Loop:
         return replace(performed, observation=self.gatekeeper.finish(tag, performed.observation))
 
     def ask(self, request: RequestApproval, action_id: str | None) -> Performed:
-        """Put a question to the approver and keep the answer."""
+        """Ask beforehand, as the agent wants it."""
         question = Question(scope=request.scope, command=request.command, reason=request.reason)
-        self.trace.append(ApprovalAsked(question=question), action_id)
-        answer = self.approver.answer(question)
-        entry = self.trace.append(ApprovalDecided(question=question, answer=answer), action_id)
-        self.grants.record(question, answer, entry.sequence)
+        answer = self.put(question, action_id)
         return done(
             ApprovalResult(
                 approved=answer.approved,
@@ -248,6 +256,20 @@ class _Loop:
                 fallback_command=answer.fallback_command,
             )
         )
+
+    def put(self, question: Question, action_id: str | None) -> Answer:
+        """Put a question to the approver and keep the answer; none is kept after the end.
+
+        Also called while a process is held, by the thread that waits for what is decided on it.
+        """
+        self.trace.append(ApprovalAsked(question=question), action_id or None)
+        answer = self.approver.answer(question)
+        with self.trace.lock:
+            if not self.over:
+                decided = ApprovalDecided(question=question, answer=answer)
+                entry = self.trace.append(decided, action_id or None)
+                self.grants.record(question, answer, entry.sequence)
+        return answer
 
     def conclude(
         self, final: FinalAnswer, action_id: str | None
@@ -302,7 +324,9 @@ class _Loop:
                     ending = _ending_of(error)
             finally:
                 ended = self.ended(ending, killed, usage)
-                self.trace.end(ended, self.executions.take())
+                with self.trace.lock:
+                    self.over = True
+                    self.trace.end(ended, self.executions.take())
         return ended
 
     def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:

@@ -4,16 +4,17 @@ import errno
 import os
 import shlex
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sandbox.actions.identities import Identities
 from sandbox.engines.base import Session
 from sandbox.model import path as paths
-from sandbox.model.decision import Decision
+from sandbox.model.decision import Decision, Outcome, Question
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import Exec, ExecEnd, ExecOutcome
-from sandbox.policy.gate import permit
+from sandbox.policy.gate import permit, unanswered
 from sandbox.policy.grants import Grant, Grants
 from sandbox.policy.invocation import Started
 from sandbox.policy.lineage import Lineage, Lineages
@@ -22,6 +23,9 @@ from sandbox.policy.subject import Process
 
 _SHOWN = 3
 """Names of ancestors that an agent is told."""
+
+Ask = Callable[[Question, str], object]
+"""Puts a question to the approver and keeps the answer among the grants; with the action's tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,11 @@ class _Action:
 class Gatekeeper:
     """Decides by the rules and the grants of a run; `decide` and `ended` are called in order."""
 
-    def __init__(self, session: Session, rulebook: Rulebook, grants: Grants) -> None:
+    def __init__(
+        self, session: Session, rulebook: Rulebook, grants: Grants, ask: Ask | None = None
+    ) -> None:
         self._session, self._rulebook, self._grants = session, rulebook, grants
+        self._ask = ask
         self._identities = Identities(session)
         self._lineages = Lineages(self._parent_of)
         self._actions: dict[str, _Action] = {}
@@ -96,7 +103,7 @@ class Gatekeeper:
             held = Held()
         else:
             judgement = self._rulebook.process(process, self._identities.identify)
-            held = self._answer(judgement, process, lineage, action)
+            held = self._answer(judgement, process, lineage, action, execution.tag)
         if not held.refused:
             self._lineages.add(
                 execution.number,
@@ -126,13 +133,17 @@ class Gatekeeper:
         return Process(started, action, lineage.ancestors), lineage
 
     def _answer(
-        self, judgement: Judgement, process: Process, lineage: Lineage, action: _Action
+        self, judgement: Judgement, process: Process, lineage: Lineage, action: _Action, tag: str
     ) -> Held:
         if judgement.decision.rule is None:
             return Held()
         held = {grant.question.scope for grant in (*action.grants, *lineage.grants)}
         lacking = [one for one in judgement.asked if one.scope is None or one.scope not in held]
         line = _line(judgement.findings[0])
+        if self._ask is not None and judgement.decision.outcome is Outcome.ASK:
+            for question in unanswered(lacking, line, self._grants):
+                by = {"started_by": process.ancestors}
+                self._ask(question.model_copy(update=by), tag)
         used = permit(lacking, line, self._grants)
         if not isinstance(used, Observation):
             return Held(judgement.decision, used)

@@ -23,6 +23,7 @@ from sandbox.cli import (
     gc,
     grade,
     interrupts,
+    policy,
     report,
     run,
     show,
@@ -87,6 +88,10 @@ def reported(verb: Callable[..., None]) -> Callable[..., None]:
 
 for name, verb in VERBS.items():
     app.command(name)(reported(verb))
+
+policy.policy.callback()(policy.about)
+policy.policy.command("explain")(reported(policy.explain))
+app.add_typer(policy.policy)
 
 
 def crash_report(error: BaseException) -> str:

@@ -9,12 +9,14 @@ import typer
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.show import FEW, verdict_rows
 from sandbox.cli.terminal import Progress, document, line
+from sandbox.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sandbox.agents.base import Agent
     from sandbox.model.event import ActionTaken, Entry, Observed
+    from sandbox.policy.approvers import Approver
     from sandbox.store import RunFolder, Store
     from sandbox.tasks import LoadedTask
 
@@ -114,6 +116,12 @@ def run(
     ],
     trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
     jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
+    approver: Annotated[
+        str,
+        typer.Option(
+            help="Who answers: `script` (the task's), `terminal`, `allow`, `deny`, or a YAML file."
+        ),
+    ] = "script",
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
     ] = False,
@@ -132,21 +140,30 @@ def run(
     """
     from sandbox import tasks as library
     from sandbox.cli import trials as many
+    from sandbox.cli.approver import choose_approver
 
+    if approver == "terminal" and jobs > 1:
+        raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
     loaded = [library.load(name) for name in dict.fromkeys(task)]
     if len(loaded) > 1 or trials != 1:
-        order = many.Order(loaded, agent, trials, jobs, keep=keep)
+        order = many.Order(loaded, agent, approver, trials, jobs, keep=keep)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
-    _run_one(loaded[0], agent, open_store(runs), keep=keep, as_json=as_json)
+    who = choose_approver(approver, loaded[0].task)
+    _run_one(loaded[0], agent, who, open_store(runs), keep=keep, as_json=as_json)
 
 
 def _run_one(
-    loaded: "LoadedTask", agent: str, store: "Store", *, keep: bool, as_json: bool
+    loaded: "LoadedTask",
+    agent: str,
+    approver: "Approver",
+    store: "Store",
+    *,
+    keep: bool,
+    as_json: bool,
 ) -> NoReturn:
     from sandbox import engines, places
     from sandbox.images import Images
     from sandbox.model.grade import RunGrade
-    from sandbox.policy.approvers import ScriptedApprover
     from sandbox.trial import Trial, perform
 
     make = choose_agent(agent, loaded)
@@ -158,7 +175,7 @@ def _run_one(
             task=loaded,
             image=image,
             agent=make,
-            approver=ScriptedApprover(loaded.task.policy),
+            approver=approver,
             keep=keep,
         )
         folder = perform(trial, engine, store, Display(progress))

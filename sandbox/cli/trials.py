@@ -30,6 +30,7 @@ class Order:
 
     tasks: "Sequence[LoadedTask]"
     agent: str
+    approver: str
     trials: int
     at_once: int
     keep: bool = False
@@ -63,9 +64,9 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
 def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[Job], Trial]":
     """Build every image, then give what makes a trial of a job."""
     from sandbox import places
+    from sandbox.cli.approver import choose_approver
     from sandbox.cli.run import choose_agent
     from sandbox.images import Images
-    from sandbox.policy.approvers import ScriptedApprover
     from sandbox.trial import Trial
 
     images = Images(engine, places.cache())
@@ -79,7 +80,7 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
             task=task,
             image=built[job.task],
             agent=agents[job.task],
-            approver=ScriptedApprover(task.task.policy),
+            approver=choose_approver(order.approver, task.task),
             keep=order.keep,
         )
 

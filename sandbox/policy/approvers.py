@@ -1,24 +1,29 @@
 """Who answers when an agent asks for permission."""
 
 import re
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from sandbox.model.decision import Answer, Policy, Question, ScriptedAnswer
+from sandbox.model.decision import Answer, Answers, Question, ScriptedAnswer
 
 
 class Approver(Protocol):
     """Someone or something that answers questions; a person may take a while."""
+
+    asked_at_once: ClassVar[bool]
+    """Whether it is asked when something is held, too; else only when the agent asks it."""
 
     def answer(self, question: Question) -> Answer:
         """Approve or deny."""
 
 
 class ScriptedApprover:
-    """Gives the first answer of a task's script that matches and is not used up."""
+    """Gives the first answer of a script that matches and is not used up."""
 
-    def __init__(self, policy: Policy) -> None:
-        self._answers = policy.approver
-        self._left = [answer.times for answer in policy.approver]
+    asked_at_once: ClassVar[bool] = False
+
+    def __init__(self, script: Answers) -> None:
+        self._answers = script.approver
+        self._left = [answer.times for answer in script.approver]
 
     def answer(self, question: Question) -> Answer:
         """Answer by the script; what it does not provide for is denied."""
@@ -41,6 +46,8 @@ class ScriptedApprover:
 class AllowAll:
     """Approves everything, once per question."""
 
+    asked_at_once: ClassVar[bool] = True
+
     def answer(self, question: Question) -> Answer:  # noqa: ARG002 - the protocol's signature
         """Approve."""
         return Answer(approved=True, reason="Everything is approved in this run.")
@@ -48,6 +55,8 @@ class AllowAll:
 
 class DenyAll:
     """Denies everything."""
+
+    asked_at_once: ClassVar[bool] = True
 
     def answer(self, question: Question) -> Answer:  # noqa: ARG002 - the protocol's signature
         """Deny."""

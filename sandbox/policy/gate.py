@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sandbox.model.decision import Decision, Outcome
+from sandbox.model.decision import Decision, Outcome, Question
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.policy.grants import Grant, Grants
 
@@ -24,6 +24,15 @@ def permit(
         return used
     lacking = (one for one in asked if not grants.holds(one.scope or "", line))
     return missing(next(lacking, asked[0]), line, grants)
+
+
+def unanswered(decisions: Sequence[Decision], line: str, grants: Grants) -> list[Question]:
+    """Return what an approver would have to be asked before the action can go ahead."""
+    return [
+        Question(scope=decision.scope, command=line, reason=decision.reason)
+        for decision in decisions
+        if decision.scope is not None and not grants.answered(decision.scope, line)
+    ]
 
 
 def missing(decision: Decision, line: str, grants: Grants) -> Observation:

@@ -29,6 +29,10 @@ class Grants:
         key = (question.scope, question.command)
         self._answers[key] = Grant(question, answer, sequence)
 
+    def answered(self, scope: str, command: str) -> bool:
+        """Whether there is an answer for a command, whichever, that still holds."""
+        return (scope, command) in self._answers
+
     def holds(self, scope: str, command: str) -> bool:
         """Whether there is a grant for a command that can be used."""
         grant = self._answers.get((scope, command))

@@ -29,6 +29,8 @@ class Finding:
     """The fields of the rule by which it matched."""
     invocation: Invocation | None = None
     """As what a program was read; None for an action."""
+    ancestors: tuple[str, ...] = ()
+    """What the program would descend from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Rulebook:
         if not (by_name or reading.proven) or reading.truncated:
             rules = filter(_safe, rules)
         first = _first(rules, lambda rule: self._matcher.process(rule.when, process, reading))
-        return replace(first, invocation=reading)
+        return replace(first, invocation=reading, ancestors=process.ancestors)
 
 
 def _safe(rule: PolicyRule) -> bool:

@@ -110,8 +110,10 @@ def _normal(program: Program, name: str, started: Started, words: tuple[str, ...
     if program.commands:
         rest = after_options(words, program)
         command = program.sub_command(rest[0]) if rest else None
-        if rest:
-            arguments = (command.name if command else rest[0], *rest[1:])
+        if command is not None:
+            arguments = (command.name, *rest[1:])
+        elif rest or started.truncated:
+            arguments = rest
         network = network or (command is not None and command.network)
     network = network and not any(word in program.offline_options for word in words)
     path = started.resolved or (started.program if started.program.startswith("/") else "")

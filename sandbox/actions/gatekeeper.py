@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from sandbox.actions.identities import Identities
+from sandbox.actions.identities import Identities, Looked
 from sandbox.engines.base import Session
 from sandbox.model import path as paths
 from sandbox.model.decision import Decision, Outcome, Question
@@ -102,7 +102,7 @@ class Gatekeeper:
         if execution.first:
             held = Held()
         else:
-            judgement = self._rulebook.process(process, self._identities.identify)
+            judgement = self._judge(process)
             held = self._answer(judgement, process, lineage, action, execution.tag)
         if not held.refused:
             self._lineages.add(
@@ -131,6 +131,27 @@ class Gatekeeper:
             truncated=execution.truncated,
         )
         return Process(started, action, lineage.ancestors), lineage
+
+    def _judge(self, process: Process) -> Judgement:
+        """Judge it; a script that is not known, by what its first line starts too."""
+        started = process.started
+        looked = self._identities.look(started.resolved) if started.resolved else Looked()
+
+        def identify(path: str) -> str | None:
+            return looked.name if path == started.resolved else self._identities.identify(path)
+
+        line = looked.interpreter
+        if line:
+            script = os.fsdecode(paths.raw(started.program))
+            interpreter = replace(
+                started,
+                program=paths.text(os.fsencode(line[0])),
+                called=line[0],
+                words=(*line[1:], script, *started.words),
+                resolved=paths.text(os.fsencode(line[0])),
+            )
+            process = replace(process, interpreter=interpreter)
+        return self._rulebook.process(process, identify)
 
     def _answer(
         self, judgement: Judgement, process: Process, lineage: Lineage, action: _Action, tag: str

@@ -1,6 +1,7 @@
 """Which program of the image a file is, by its content: a copy is what it was copied from."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from sandbox.model import path as paths
 from sandbox.model.session import FileEntry, FileKind
 
 PART = 4 << 20
+LINE = 256
+"""Bytes of an interpreter line that the kernel looks at."""
 
 
 @dataclass(slots=True)
@@ -24,6 +27,19 @@ class _Known:
     """None until it is needed, where only root can change the file."""
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a file is."""
+
+    name: str | None = None
+    """The program of the image that it is; None where it is none."""
+    interpreter: tuple[str, ...] = ()
+    """Of another file that is a script: the program of its first line, and its one argument."""
+
+
+_Key = tuple[int, int, int, int]
+
+
 @dataclass(slots=True)
 class Identities:
     """The programs of an image, to be recognised wherever their content turns up.
@@ -32,8 +48,10 @@ class Identities:
     """
 
     session: Session
-    _by_file: dict[tuple[int, int, int, int], _Known] = field(default_factory=dict)
+    _by_file: dict[_Key, _Known] = field(default_factory=dict)
     _by_size: dict[int, list[_Known]] = field(default_factory=dict)
+    _looked: dict[_Key, Looked] = field(default_factory=dict)
+    """What was said of files that the agent cannot change."""
 
     def learn(self, wanted: Callable[[str], bool]) -> None:
         """Look at the programs in PATH whose name is wanted."""
@@ -47,14 +65,28 @@ class Identities:
             self._by_file[key] = known
             self._by_size.setdefault(entry.size, []).append(known)
 
-    def identify(self, path: str) -> str | None:
-        """Return the name of the program that a file is, None where it is none of them."""
+    def look(self, path: str) -> Looked:
+        """Say which program a file is, or else what its first line starts."""
         try:
             entry = self.session.stat(paths.raw(path), follow=True)
         except OSError:
-            return None
+            return Looked()
         if entry.kind is not FileKind.FILE:
-            return None
+            return Looked()
+        key = _key(entry)
+        found = self._looked.get(key)
+        if found is None:
+            name = self._name(path, entry)
+            found = Looked(name, () if name else self._interpreter(path))
+            if entry.uid == 0:
+                self._looked[key] = found
+        return found
+
+    def identify(self, path: str) -> str | None:
+        """Return the name of the program that a file is, None where it is none of them."""
+        return self.look(path).name
+
+    def _name(self, path: str, entry: FileEntry) -> str | None:
         known = self._by_file.get(_key(entry))
         if known is not None:
             return known.name
@@ -65,6 +97,16 @@ class Identities:
         return next(
             (one.name for one in alike if digest and digest == self._own(one, entry.size)), None
         )
+
+    def _interpreter(self, path: str) -> tuple[str, ...]:
+        try:
+            head = self.session.read(paths.raw(path), limit=LINE)
+        except OSError:
+            return ()
+        if not head.startswith(b"#!"):
+            return ()
+        words = head[2:].partition(b"\n")[0].strip(b" \t").split(None, 1)
+        return tuple(map(os.fsdecode, words))
 
     def _own(self, known: _Known, size: int) -> str | None:
         if known.digest is None:
@@ -94,5 +136,6 @@ class Identities:
         return digest.hexdigest()
 
 
-def _key(entry: FileEntry) -> tuple[int, int, int, int]:
-    return entry.inode, entry.size, entry.mtime_ns, entry.uid
+def _key(entry: FileEntry) -> _Key:
+    """Tell a file from others; the time of its last change of any kind cannot be set."""
+    return entry.inode, entry.size, entry.ctime_ns, entry.uid

@@ -96,9 +96,11 @@ class Rulebook:
         return any(self._matcher.speaks_of(rule.when, program) for rule in self._processes)
 
     def _findings(self, process: Process, identify: Identify, *, by_name: bool) -> list[Finding]:
+        started = [one for one in (process.started, process.interpreter) if one is not None]
         return [
             self._finding(process, reading, by_name=by_name)
-            for reading in readings(process.started, self.table, identify)
+            for one in started
+            for reading in readings(one, self.table, identify)
         ]
 
     def _finding(self, process: Process, reading: Invocation, *, by_name: bool) -> Finding:

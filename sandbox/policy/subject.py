@@ -33,3 +33,5 @@ class Process:
     """The name of the action that started it."""
     ancestors: tuple[str, ...] = ()
     """Names of the programs that it descends from, the nearest first."""
+    interpreter: Started | None = None
+    """What runs in its place, where its file is a script that is not one of the image's own."""

@@ -83,6 +83,11 @@ DISGUISES = {
     "descriptor": "python3 -c \"import os; os.execve(os.open('/usr/bin/git', os.O_RDONLY),"
     f" ['x', 'push', *'{TO}'.split()], os.environ)\"",
     "timeout": f"timeout 20 nice git push {TO}",
+    "interpreter-line": (
+        "git config --global url./tmp/r.git.insteadOf /tmp/{name}.x;"
+        " printf '#!/usr/bin/git push\\n' >/tmp/{name}.x; chmod +x /tmp/{name}.x;"
+        " /tmp/{name}.x HEAD:refs/heads/{name}"
+    ),
     "perl": f"perl -e 'exec qw(git push {TO})'",
 }
 WAYS = ("line", "script")

@@ -164,6 +164,24 @@ def test_too_many_arguments_to_be_looked_at_are_refused_where_they_could_match()
     assert cut("ls", "push", "x") == 0
 
 
+def test_a_script_is_what_its_first_line_starts(tmp_path: Path) -> None:
+    held = Held()
+    seen = held.exec("x", "y")
+
+    def script(text: str) -> int:
+        file = tmp_path / "script"
+        file.write_text(text)
+        values = {name: getattr(seen, name) for name in Exec.__slots__}
+        values |= {"program": b"./script", "resolved": bytes(file)}
+        return held.keeper.decide(Exec(**values)).answer
+
+    assert script("#!/usr/bin/git push\n") == errno.EACCES
+    assert script("#! /usr/bin/env  git push\n") == 0
+    assert script("#!/usr/bin/git status\n") == 0
+    assert script("#!/bin/sh\ngit push\n") == 0
+    assert script("git push\n") == 0
+
+
 def test_an_ended_process_passes_nothing_on() -> None:
     held = Held()
     held.grant("npm i x")

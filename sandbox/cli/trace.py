@@ -30,11 +30,14 @@ def summary(entry: "Entry") -> str:
             text = f"{event.question.scope}: {event.question.command}"
         case "approval_decided":
             answer = "granted" if event.answer.approved else "denied"
+            answer = answer if event.granted_at is None else f"granted at {event.granted_at}, used."
             text = f"{event.question.scope}: {answer} {event.answer.reason}"
         case "files_changed":
             text = ", ".join(event.paths)
         case "exec":
-            how = "" if event.verdict == "allowed" else f" [{event.verdict}]"
+            rule = event.decision.rule if event.decision else None
+            by = f" by {rule}" if rule and event.verdict == "denied" else ""
+            how = "" if event.verdict == "allowed" else f" [{event.verdict}{by}]"
             text = f"{' '.join(event.argv) or event.program}{how}"
         case "execs_lost":
             text = f"{event.count} more execs were not recorded"

@@ -20,7 +20,7 @@ from sandbox.model.briefing import Reply
 from sandbox.model.decision import Policy
 from sandbox.model.event import ApprovalDecided, Entry, Executed
 from sandbox.model.task import ScriptedAction
-from sandbox.policy.approvers import ScriptedApprover
+from sandbox.policy.approvers import AllowAll, Approver, DenyAll, ScriptedApprover
 from sandbox.run import run
 from sandbox.trace import TraceWriter
 from tests.end_to_end.commands import TASK
@@ -122,7 +122,12 @@ def line_of(name: str) -> str:
 
 
 def tried(
-    engine: Engine, image: BuiltImage, folder: Path, policy: Policy, *actions: ScriptedAction
+    engine: Engine,
+    image: BuiltImage,
+    folder: Path,
+    policy: Policy,
+    *actions: ScriptedAction,
+    approver: Approver | None = None,
 ) -> Tried:
     """Let an agent act in a container that has somewhere to push to."""
     task = LOADED.task.model_copy(update={"policy": policy})
@@ -131,7 +136,7 @@ def tried(
         workspace = Workspace(session, task, LOADED.worktree)
         assert workspace.run(("git", "init", "-q", "--bare", "/tmp/r.git")).exit_code == 0
         with TraceWriter(folder / "trace.jsonl") as writer:
-            run(agent, workspace, ScriptedApprover(policy), writer, STARTED)
+            run(agent, workspace, approver or ScriptedApprover(policy), writer, STARTED)
         refs = workspace.run(
             ("git", "-C", "/tmp/r.git", "for-each-ref", "--format=%(refname:short)")
         )
@@ -213,3 +218,21 @@ def test_what_is_asked_in_a_script_is_refused_until_it_is_granted_and_used_once(
         for position in (0, 2, 3)
     ]
     assert verdicts == [{"denied"}, {"allowed"}, {"denied"}]
+
+
+@pytest.mark.parametrize("approver", [AllowAll(), DenyAll()])
+def test_who_can_be_asked_at_once_decides_while_the_process_is_held(
+    tmp_path: Path, engine: Engine, image: BuiltImage, approver: Approver
+) -> None:
+    hidden = command("echo 'git tag v1' >/tmp/t.sh; sh /tmp/t.sh; git tag -l v1")
+    found = tried(engine, image, tmp_path, PUSH, hidden, approver=approver)
+    allowed = isinstance(approver, AllowAll)
+    assert found.replies[0].error_code == (None if allowed else "approval_denied")
+    assert str(found.replies[0].result["stdout"]).split() == (["v1"] if allowed else [])
+    kinds = [
+        entry.event.kind for entry in found.entries if entry.event.kind.startswith("approval_")
+    ]
+    assert kinds == ["approval_asked", "approval_decided"] + ["approval_decided"] * allowed
+    (asked,) = [entry.event for entry in found.entries if entry.event.kind == "approval_asked"]
+    assert asked.question.command == "git tag v1"
+    assert asked.question.started_by == ("dash", "bash")

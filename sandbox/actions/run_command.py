@@ -44,6 +44,7 @@ def result_of(completed: Completed) -> CommandResult:
         timed_out=completed.timed_out,
         out_of_memory=completed.out_of_memory,
         left_running=completed.survivors,
+        cleared=completed.cleared,
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.actions.outcome import Refusal, refusal
 from sandbox.engines.base import Session
@@ -164,7 +164,7 @@ class Workspace:
             tag=self.tag,
         )
         try:
-            completed = self.session.run(command)
+            completed = self._run_in_room(command)
         except OSError as error:
             raise refusal(error, paths.text(_name(argv))) from error
         if completed.exit_code is None and completed.signal is None and not completed.timed_out:
@@ -172,6 +172,17 @@ class Workspace:
                 ErrorCode.NO_PROCESSES, f"{paths.text(_name(argv))} could not be started."
             )
         return completed
+
+    def _run_in_room(self, command: Command) -> Completed:
+        """Run a command; where none can start any more, end what earlier ones have left first.
+
+        Nobody could end it otherwise: `kill` is a process, too.
+        """
+        try:
+            return self.session.run(command)
+        except BlockingIOError:
+            cleared = self.session.kill_all()
+            return replace(self.session.run(command), cleared=cleared)
 
     def _look(self, path: bytes) -> FileEntry | None:
         try:

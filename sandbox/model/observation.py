@@ -106,6 +106,9 @@ class CommandResult(Record):
     out_of_memory: bool
     left_running: int
     """Background processes that it started and that are still alive."""
+    cleared: int = 0
+    """Background processes of earlier commands that were killed first, because the container's
+    limit left no room for another process."""
 
 
 class TestsResult(CommandResult):

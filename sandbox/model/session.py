@@ -84,6 +84,8 @@ class Completed:
     """Largest resident set among its processes."""
     out_of_memory: bool
     """Whether the kernel killed a process of the container for memory while it ran."""
+    cleared: int = 0
+    """Processes of earlier commands that had to be killed before it could start."""
 
 
 @dataclass(frozen=True, slots=True)

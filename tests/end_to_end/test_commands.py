@@ -15,13 +15,26 @@ from tests.end_to_end.scripts import Action, command
 
 pytestmark = pytest.mark.engine
 
+FILL = """python3 - << END
+import os, time
+try:
+    while os.fork():
+        pass
+    time.sleep(99)
+except OSError:
+    {full}
+END
+"""
+"""Takes every process that the container may have, and then does something else."""
+
 HOSTILE: dict[str, Action] = {
+    "squatters": command(FILL.format(full="os._exit(0)") + "sleep 99 & sleep 99 &"),
     "fork bomb": command("bomb() { bomb | bomb & }; bomb; sleep 99", 1),
     "deaf": command("trap '' TERM INT HUP; sleep 99 & while :; do sleep 1; done", 1),
     "daemon": command("setsid nohup sleep 999 > /dev/null 2>&1 < /dev/null &"),
     "gigabyte": command("head -c 1000000000 /dev/zero"),
     "greedy": command("python3 -c 'x = bytearray(4 << 30)\nfor i in range(len(x)): x[i] = 1'", 15),
-    "crowd": command("for i in $(seq 200); do sleep 9 & done; sleep 99", 1),
+    "crowd": command(FILL.format(full="time.sleep(99)"), 1),
     "full": command("head -c 100000000 /dev/zero > /dev/shm/full; df --output=pcent /dev/shm"),
     "deleted": command("rm -rf ~/humanize/* /tmp/* /dev/shm/full"),
 }

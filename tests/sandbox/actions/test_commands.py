@@ -19,6 +19,7 @@ from sandbox.model.action import (
     RunTests,
 )
 from sandbox.model.observation import ErrorCode
+from sandbox.model.session import Command, Completed
 from tests.sandbox.actions.acting import limited, refusal, result
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.worlds import task
@@ -46,6 +47,36 @@ def test_the_environment_is_fixed(
     assert command.environment["PYTHONHASHSEED"] == "0"
     assert "SECRET" not in command.environment
     assert command.user.uid == 10001
+
+
+class _Full(LocalSession):
+    """The container's limit is used up by what earlier commands have left running."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.left = left
+
+    def run(self, command: Command) -> Completed:
+        if self.left:
+            raise BlockingIOError(errno.EAGAIN, "no further process can start")
+        return super().run(command)
+
+    def kill_all(self) -> int:
+        self.left, left = 0, self.left
+        return left
+
+
+def test_room_is_made_where_no_process_can_start(root: Path) -> None:
+    full = Workspace(cast(Session, _Full(61)), task(), str(root))
+    assert result(RunCommand(command="echo alive"), full)["cleared"] == 61
+    assert result(RunCommand(command="echo alive"), full)["cleared"] == 0
+
+
+def test_where_no_room_can_be_made_it_is_said(root: Path) -> None:
+    full = _Full(61)
+    full.kill_all = lambda: 0  # type: ignore[method-assign]
+    stuck = Workspace(cast(Session, full), task(), str(root))
+    assert refusal(RunCommand(command="echo"), stuck)[0] is ErrorCode.NO_PROCESSES
 
 
 def test_output_is_cut(workspace: Workspace) -> None:

@@ -71,6 +71,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         image=trial.image.tag,
         image_id=trial.image.id,
         agent=agent.name,
+        approver=trial.approver.name,
         sandbox_version=sandbox.__version__,
         engine=f"{about.name} {about.version}",
         started=_now(),

@@ -24,6 +24,7 @@ _LONGEST = 4096
 class TerminalApprover:
     """Asks a person: once, for the run, or deny with a reason. Silence denies."""
 
+    name = "terminal"
     asked_at_once: ClassVar[bool] = True
 
     def __init__(self, terminal: IO[bytes], seconds: float = PATIENCE) -> None:
@@ -92,7 +93,7 @@ def choose_approver(text: str, task: "Task") -> "Approver":
         case "terminal":
             return TerminalApprover(_terminal())
     if text.endswith((".yaml", ".yml")):
-        return ScriptedApprover(load(Path(text), Answers))
+        return ScriptedApprover(load(Path(text), Answers), text)
     raise UsageError(f"There is no approver {text!r}.", f"Known are {HELP}")
 
 

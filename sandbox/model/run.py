@@ -18,6 +18,8 @@ class RunRecord(Record):
     operators: tuple[str, ...] = ()
     seed: int = 0
     agent: str
+    approver: str = "script"
+    """Who answered, as `--approver` names it."""
     mode: Literal["raw"] = "raw"
     sandbox_version: str
     engine: str

@@ -9,6 +9,8 @@ from sandbox.model.decision import Answer, Answers, Question, ScriptedAnswer
 class Approver(Protocol):
     """Someone or something that answers questions; a person may take a while."""
 
+    name: str
+    """As `--approver` names it."""
     asked_at_once: ClassVar[bool]
     """Whether it is asked when something is held, too; else only when the agent asks it."""
 
@@ -21,7 +23,8 @@ class ScriptedApprover:
 
     asked_at_once: ClassVar[bool] = False
 
-    def __init__(self, script: Answers) -> None:
+    def __init__(self, script: Answers, name: str = "script") -> None:
+        self.name = name
         self._answers = script.approver
         self._left = [answer.times for answer in script.approver]
 
@@ -46,6 +49,7 @@ class ScriptedApprover:
 class AllowAll:
     """Approves everything, once per question."""
 
+    name = "allow"
     asked_at_once: ClassVar[bool] = True
 
     def answer(self, question: Question) -> Answer:  # noqa: ARG002 - the protocol's signature
@@ -56,6 +60,7 @@ class AllowAll:
 class DenyAll:
     """Denies everything."""
 
+    name = "deny"
     asked_at_once: ClassVar[bool] = True
 
     def answer(self, question: Question) -> Answer:  # noqa: ARG002 - the protocol's signature

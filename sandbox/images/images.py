@@ -86,13 +86,21 @@ class Images:
             except BlockingIOError:
                 on_line(f"waiting for another process that builds {recipe.tag}")
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            shutil.rmtree(folder, ignore_errors=True)  # left behind by a crash
+            shutil.rmtree(folder, ignore_errors=True)
+            self._sweep()
             try:
                 with _writable(self._folder):
                     folder.mkdir()
                 yield folder
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def _sweep(self) -> None:
+        """Remove what builds that were killed have left: folders whose lock nobody else holds."""
+        for path in self._folder.glob("*.lock"):
+            with path.open("w") as lock, contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
     @contextmanager
     def _log(self, recipe: Recipe, on_line: OnLine) -> Iterator[OnLine]:

@@ -210,6 +210,20 @@ def test_a_failed_build_names_its_log_and_leaves_nothing(
 
 
 @pytest.mark.engine
+def test_what_a_killed_build_has_left_is_removed_by_the_next_one(
+    project: Path, engine: Engine, image: BuiltImage
+) -> None:
+    left = places.cache() / "images" / "sandbox-killed-0123456789abcdef"
+    (left / "home").mkdir(parents=True)
+    left.with_name(f"{left.name}.lock").touch()
+    append(project / "images" / "python" / "task.Dockerfile", f"# again {project}\n")
+    built = Images(engine, places.cache()).ensure(tasks.load(NAME), lambda _: None)
+    engine.remove_image(built.tag)
+    assert built.rebuilt
+    assert not left.exists()
+
+
+@pytest.mark.engine
 def test_two_that_ask_at_once_build_once(project: Path, engine: Engine, image: BuiltImage) -> None:
     append(project / "images" / "python" / "task.Dockerfile", f"# {project}\n")
     loaded = tasks.load(NAME)

@@ -25,6 +25,8 @@ from sandbox.tasks import LoadedTask
 
 RUNNER = Path(__file__).with_name("pytest_runner.py")
 PYTHON = "/opt/venv/bin/python"
+PRISTINE = ("--check-hash-based-pycs", "never")
+"""What was compiled with the image is what its sources say: nobody has touched them."""
 FOLDER = "/grading"
 INI = "pytest.ini"
 """A hidden file of this name is the runner's configuration and stays out of the worktree."""
@@ -85,7 +87,7 @@ def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestR
         return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
     completed = session.run(
         Command(
-            argv=(PYTHON, f"{folder}/{RUNNER.name}", f"{folder}/configuration.json"),
+            argv=(PYTHON, *PRISTINE, f"{folder}/{RUNNER.name}", f"{folder}/configuration.json"),
             cwd=task.worktree,
             environment=ENVIRONMENT,
             user=TESTER,
@@ -172,7 +174,7 @@ def _arguments(task: LoadedTask, ini: str, tests: list[str], hidden: dict[str, b
         "--import-mode=importlib",
         "--continue-on-collection-errors",
         "--color=no",
-        "--tb=short",
+        "--tb=line",
         "-q",
         "--",
         *tests,

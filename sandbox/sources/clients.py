@@ -129,7 +129,8 @@ def _pip(artifact: Artifact, folder: Path, target: Path) -> list[str]:
     requirement.write_text(f"{artifact.name}=={artifact.version} --hash=sha256:{artifact.sha256}\n")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--progress-bar=off"]
     if artifact.kind is ArtifactKind.SDIST:
-        command += ["--no-binary=:all:"]
+        # By name: what its build backend needs is then taken as wheels, not built from source too.
+        command += [f"--no-binary={artifact.name}"]
     else:
         command += ["--only-binary=:all:", "--ignore-requires-python", *_target(artifact.filename)]
     return [*command, f"--dest={target}", f"--requirement={requirement}"]

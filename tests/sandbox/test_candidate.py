@@ -18,7 +18,7 @@ from sandbox.model.change import Change, ChangeSet, FileState, Owner
 from sandbox.model.session import AGENT, ROOT, FileKind
 from sandbox.model.task import Scope
 
-TREE = "/work/repo"
+TREE = "/tree/repo"
 SCOPE = Scope(must=("src/a.py",), may=("src/**", "tests/**", "pyproject.toml"), user=("notes.md",))
 
 
@@ -27,17 +27,17 @@ def start(tmp_path: Path) -> Callable[[], Session]:
     """Starts sessions of one image."""
     archive = tmp_path / "root.tar"
     with tarfile.open(archive, "w") as tar:
-        for name in ("work", "work/repo", "work/repo/src", "work/repo/src/old"):
+        for name in ("tree", "tree/repo", "tree/repo/src", "tree/repo/src/old"):
             member = tarfile.TarInfo(name)
             member.type, member.mode = tarfile.DIRTYPE, 0o755
             member.uid = member.gid = AGENT.uid
             tar.addfile(member)
         for name, content in {
-            "work/repo/src/a.py": b"a\n",
-            "work/repo/src/b.py": b"b\n",
-            "work/repo/src/old/c.py": b"c\n",
-            "work/repo/src/conftest.py": b"",
-            "work/repo/notes.md": b"notes\n",
+            "tree/repo/src/a.py": b"a\n",
+            "tree/repo/src/b.py": b"b\n",
+            "tree/repo/src/old/c.py": b"c\n",
+            "tree/repo/src/conftest.py": b"",
+            "tree/repo/notes.md": b"notes\n",
         }.items():
             member = tarfile.TarInfo(name)
             member.size, member.uid, member.gid = len(content), AGENT.uid, AGENT.gid

@@ -140,28 +140,28 @@ class Conformance:
     @pytest.mark.parametrize("name", ODD_NAMES)
     def test_a_file_is_written_read_listed_and_removed(self, session: Session, name: bytes) -> None:
         data = bytes(range(256)) * 5000
-        session.write(name, data, beneath="/work", mode=0o640)
-        assert session.read(b"/work/" + name) == data
-        assert session.read(name, beneath="/work", offset=255, limit=3) == b"\xff\x00\x01"
-        entry = session.stat(name, beneath="/work")
+        session.write(name, data, beneath="/tree", mode=0o640)
+        assert session.read(b"/tree/" + name) == data
+        assert session.read(name, beneath="/tree", offset=255, limit=3) == b"\xff\x00\x01"
+        entry = session.stat(name, beneath="/tree")
         assert (entry.kind, entry.mode, entry.size) == (FileKind.FILE, 0o640, len(data))
-        assert [each.path for each in session.list("/work")] == sorted([b"file", b"folder", name])
-        session.remove(name, beneath="/work")
+        assert [each.path for each in session.list("/tree")] == sorted([b"file", b"folder", name])
+        session.remove(name, beneath="/tree")
         with pytest.raises(FileNotFoundError):
-            session.read(name, beneath="/work")
+            session.read(name, beneath="/tree")
 
     def test_writing_over_a_file_keeps_its_mode(self, session: Session) -> None:
-        session.write("/work/file", b"first", mode=0o600)
-        session.write("/work/file", b"second")
-        assert session.read("/work/file") == b"second"
-        assert session.stat("/work/file").mode == 0o600
+        session.write("/tree/file", b"first", mode=0o600)
+        session.write("/tree/file", b"second")
+        assert session.read("/tree/file") == b"second"
+        assert session.stat("/tree/file").mode == 0o600
 
     def test_folders_are_made_only_when_asked_for(self, session: Session) -> None:
         with pytest.raises(FileNotFoundError):
-            session.write("new/deep/file", b"x", beneath="/work")
-        session.write("new/deep/file", b"x", beneath="/work", parents=True)
-        assert session.read("/work/new/deep/file") == b"x"
-        assert session.stat("/work/new").kind is FileKind.DIRECTORY
+            session.write("new/deep/file", b"x", beneath="/tree")
+        session.write("new/deep/file", b"x", beneath="/tree", parents=True)
+        assert session.read("/tree/new/deep/file") == b"x"
+        assert session.stat("/tree/new").kind is FileKind.DIRECTORY
 
     def test_the_agent_may_not_change_what_is_roots(self, session: Session) -> None:
         for path in ("/etc/settings", "/etc/new"):
@@ -173,51 +173,51 @@ class Conformance:
 
     def test_a_directory_is_not_read_as_a_file(self, session: Session) -> None:
         with pytest.raises(IsADirectoryError):
-            session.read("/work/folder")
+            session.read("/tree/folder")
         with pytest.raises(NotADirectoryError):
-            session.list("/work/file")
+            session.list("/tree/file")
 
     def test_nothing_leads_out_of_beneath(self, session: Session) -> None:
-        self.run(session, "/bin/ln", "-s", "/etc/settings", "/work/absolute")
-        self.run(session, "/bin/ln", "-s", "../etc/settings", "/work/relative")
+        self.run(session, "/bin/ln", "-s", "/etc/settings", "/tree/absolute")
+        self.run(session, "/bin/ln", "-s", "../etc/settings", "/tree/relative")
         for path in ("../etc/settings", "folder/../../etc/settings", "absolute", "relative"):
             with pytest.raises(OSError) as caught:
-                session.read(path, beneath="/work")
+                session.read(path, beneath="/tree")
             assert caught.value.errno == errno.EXDEV, path
             with pytest.raises(OSError):
-                session.write(path, b"x", beneath="/work")
+                session.write(path, b"x", beneath="/tree")
         assert session.read("/etc/settings") == CONTENT
-        assert session.read("folder/../file", beneath="/work") == CONTENT
+        assert session.read("folder/../file", beneath="/tree") == CONTENT
 
     def test_links_are_followed_within_or_refused(self, session: Session) -> None:
-        self.run(session, "/bin/ln", "-s", "folder", "/work/link")
-        assert session.read("link/inner", beneath="/work") == CONTENT
+        self.run(session, "/bin/ln", "-s", "folder", "/tree/link")
+        assert session.read("link/inner", beneath="/tree") == CONTENT
         with pytest.raises(OSError) as caught:
-            session.read("link/inner", beneath="/work", follow=False)
+            session.read("link/inner", beneath="/tree", follow=False)
         assert caught.value.errno == errno.ELOOP
-        entry = session.stat("/work/link")
+        entry = session.stat("/tree/link")
         assert (entry.kind, entry.target) == (FileKind.SYMLINK, b"folder")
-        assert session.stat("/work/link", follow=True).kind is FileKind.DIRECTORY
+        assert session.stat("/tree/link", follow=True).kind is FileKind.DIRECTORY
 
     def test_a_manifest_shows_what_has_changed(self, session: Session) -> None:
-        before = session.manifest(["/work"], digest=True)
-        assert session.manifest(["/work"], digest=True) == before
-        session.write("/work/file", CONTENT.swapcase())
-        session.write("/work/new", b"x")
-        session.remove("/work/folder/inner")
-        after = session.manifest(["/work"], digest=True)
+        before = session.manifest(["/tree"], digest=True)
+        assert session.manifest(["/tree"], digest=True) == before
+        session.write("/tree/file", CONTENT.swapcase())
+        session.write("/tree/new", b"x")
+        session.remove("/tree/folder/inner")
+        after = session.manifest(["/tree"], digest=True)
         changed = {path for path in before.keys() & after.keys() if before[path] != after[path]}
-        assert b"/work/file" in changed
-        assert after.keys() - before.keys() == {b"/work/new"}
-        assert before.keys() - after.keys() == {b"/work/folder/inner"}
-        entry = session.entry(b"/work/file", after[b"/work/file"])
-        assert (entry.path, entry.kind, entry.size) == (b"/work/file", FileKind.FILE, len(CONTENT))
+        assert b"/tree/file" in changed
+        assert after.keys() - before.keys() == {b"/tree/new"}
+        assert before.keys() - after.keys() == {b"/tree/folder/inner"}
+        entry = session.entry(b"/tree/file", after[b"/tree/file"])
+        assert (entry.path, entry.kind, entry.size) == (b"/tree/file", FileKind.FILE, len(CONTENT))
         assert len(entry.digest) == 64
 
     def test_a_manifest_leaves_out_what_is_excluded(self, session: Session) -> None:
-        paths = session.manifest(["/work", "/etc"], excluding=["/work/folder"]).keys()
-        assert {b"/work/file", b"/etc/settings"} <= paths
-        assert not any(path.startswith(b"/work/folder") for path in paths)
+        paths = session.manifest(["/tree", "/etc"], excluding=["/tree/folder"]).keys()
+        assert {b"/tree/file", b"/etc/settings"} <= paths
+        assert not any(path.startswith(b"/tree/folder") for path in paths)
 
     def test_a_closed_session_says_so_and_leaves_nothing(self, engine: Engine) -> None:
         mark = secrets.token_hex(8)
@@ -259,12 +259,12 @@ class Conformance:
         for call in (
             lambda: session.run(Command(("/bin/true",))),
             lambda: session.start(Command(("/bin/true",))),
-            lambda: session.read("/work/file"),
-            lambda: session.write("/work/file", b"x"),
-            lambda: session.remove("/work/file"),
-            lambda: session.stat("/work/file"),
-            lambda: session.list("/work"),
-            lambda: session.manifest(["/work"]),
+            lambda: session.read("/tree/file"),
+            lambda: session.write("/tree/file", b"x"),
+            lambda: session.remove("/tree/file"),
+            lambda: session.stat("/tree/file"),
+            lambda: session.list("/tree"),
+            lambda: session.manifest(["/tree"]),
             lambda: session.kill_all(),
             lambda: session.usage(),
         ):

@@ -161,9 +161,9 @@ def test_what_the_agent_writes_is_in_the_upper_directory(session: Session) -> No
     overlay = session.overlay()
     if overlay is None:
         pytest.skip("the upper directory cannot be read on this engine")
-    session.write("/work/new", b"x")
-    assert (overlay.upper / "work/new").read_bytes() == b"x"
-    assert any((layer / "work/file").exists() for layer in overlay.lower)
+    session.write("/tree/new", b"x")
+    assert (overlay.upper / "tree/new").read_bytes() == b"x"
+    assert any((layer / "tree/file").exists() for layer in overlay.lower)
 
 
 def test_a_killed_container_is_reported_as_killed(engine: DockerEngine) -> None:

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define QUEUE_SIZE (1u << 20)
+#define QUEUE_KEPT (3u << 16) /* memory that stays with the queue when it is empty */
 #define FRAME_MOST (3u * CHUNK) /* no frame towards the host is larger */
 #define INPUT_SIZE (FRAME_LIMIT + 4u)
 
@@ -15,7 +16,7 @@ static int input_fd = -1;
 static int output_fd = -1;
 static unsigned char *input, *queue;
 static size_t input_length;
-static size_t queue_head, queue_tail;
+static size_t queue_head, queue_tail, queue_peak;
 static bool faulty, held_back;
 
 uint8_t take_u8(struct cursor *cursor) {
@@ -168,6 +169,8 @@ bool queue_flush(void) {
         queue_head += (size_t)put;
     }
     queue_head = queue_tail = 0;
+    if (queue_peak > QUEUE_KEPT) madvise(queue + QUEUE_KEPT, QUEUE_SIZE - QUEUE_KEPT, MADV_DONTNEED);
+    queue_peak = 0;
     return true;
 }
 
@@ -194,6 +197,7 @@ void queue_commit(uint8_t type, uint32_t id, size_t length) {
     frame[4] = type;
     put_u32(frame + 5, id);
     queue_tail += length + FRAME_HEADER;
+    if (queue_tail > queue_peak) queue_peak = queue_tail;
 }
 
 void reply(uint8_t type, uint32_t id, const void *payload, size_t length) {

@@ -12,6 +12,11 @@ from dataclasses import dataclass
 from tests.bench import actions, changes, checker, interception, monitors, start, trials
 
 
+def number(milliseconds: float) -> str:
+    """Two decimals, or two digits of what is smaller than that."""
+    return f"{milliseconds:.2f}" if milliseconds >= 0.1 else f"{milliseconds:.2g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of the table."""
@@ -36,7 +41,7 @@ class Row:
         word = "faster" if self.faster else "of the floor"
         limit = f"at least {self.bound:g}" if self.faster else f"at most {self.bound:g}"
         return (
-            f"| {self.what} | {self.ours_ms:.2f} | {self.floor} {self.floor_ms:.2f} |"
+            f"| {self.what} | {number(self.ours_ms)} | {self.floor} {number(self.floor_ms)} |"
             f" {self.ratio:.2f} x {word} | {limit} | {'yes' if self.met else 'NO'} |"
         )
 

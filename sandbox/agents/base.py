@@ -37,7 +37,8 @@ class Agent(Protocol):
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Take the reply to the last request and return the next one; None once it has ended.
 
-        The first call has no reply. TimeoutError after `timeout` seconds without a request.
+        The first call has no reply. TimeoutError after `timeout` seconds without a request: the
+        reply has been taken by then, and `next` may be called again, without it.
         """
 
     def ending(self) -> str:

@@ -1,8 +1,8 @@
 """An agent that is a program of the host: JSON lines over its standard input and output.
 
-It runs in the directory and with the environment of whoever started the run, as the leader of a
-session of its own, so that what it started ends with it. `docs/agent-protocol.md` describes the
-lines. Its standard error goes to a log, of which a bounded part is kept.
+It runs in the directory and with the environment of whoever started the run, below a guard, so that
+what it started ends with it. `docs/agent-protocol.md` describes the lines. Its standard error goes
+to a log, of which a bounded part is kept.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from typing import IO
 from sandbox.agents.base import Garbage
 from sandbox.agents.lines import Lines
 from sandbox.agents.log import LogDrain
+from sandbox.agents.program import Program
 from sandbox.errors import AgentError
 from sandbox.model.action import Request
 from sandbox.model.base import Record
@@ -41,7 +42,7 @@ class CommandAgent:
         self.name = command
         self._log = log
         self._grace = grace
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Program | None = None
         self._drain: LogDrain | None = None
         self._selector = selectors.DefaultSelector()
         self._outgoing = bytearray()
@@ -58,21 +59,13 @@ class CommandAgent:
     def begin(self, briefing: Briefing) -> None:
         """Start the program and queue its briefing."""
         environment = {**os.environ, "SANDBOX_TASK": briefing.task, "SANDBOX_RUN": briefing.run}
-        try:
-            self._process = subprocess.Popen(
-                self._arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-                bufsize=0,
-            )
-        except OSError as error:
-            raise AgentError(
-                f"The agent could not be started: {self._arguments[0]}: {error.strerror}.",
-                "Check the command; it is looked up in PATH and run in the current directory.",
-            ) from error
+        self._process = Program(
+            self._arguments,
+            environment=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         stdin, stdout, stderr = self._pipes()
         os.set_blocking(stdin.fileno(), False)
         os.set_blocking(stdout.fileno(), False)
@@ -106,7 +99,7 @@ class CommandAgent:
                 return f"The agent exited with status {status}."
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
-        """Send the last lines, wait briefly, then kill the whole process group."""
+        """Send the last lines, wait briefly, then kill it with all that it started."""
         if self._process is not None and self._process.returncode is None:
             if reply is not None:
                 self._send(reply)
@@ -122,16 +115,13 @@ class CommandAgent:
             os.close(self._exit)
             self._exit = None
 
-    def _kill(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill the group, then reap its leader, whose number is not given away before."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    def _kill(self, process: Program) -> None:
+        process.kill_tree()
         stdin, stdout, _ = self._pipes()
         stdin.close()
         stdout.close()
 
-    def _watch_exit(self, process: subprocess.Popen[bytes]) -> None:
+    def _watch_exit(self, process: Program) -> None:
         """Notice the program's exit also where a process that it left holds its output open."""
         # Linux 5.3 has it; elsewhere only the end of the output tells.
         with contextlib.suppress(AttributeError, OSError):
@@ -189,7 +179,7 @@ class CommandAgent:
     def _wait(self, seconds: float, *, close_input: bool = False) -> int | None:
         """Exit status as `Popen.returncode`, None where it still runs; what it says is dropped.
 
-        The process is not reaped, so that its group can still be killed by number.
+        The process is not reaped, so that its number is not given away before it is let go.
         """
         process = self._process
         if process is None:

@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -246,3 +248,41 @@ def test_an_agent_that_talks_without_end_is_killed() -> None:
         assert isinstance(agent.next(None, PATIENCE), Garbage)
     assert agent._process is not None
     assert agent._process.returncode == -9
+
+
+LEAVES = """
+import os, sys, time
+read, write = os.pipe()
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.close(0), os.close(1), os.close(2)
+    os.write(write, b"%d" % os.getpid())
+    time.sleep(600)
+print(os.read(read, 20).decode(), file=sys.stderr, flush=True)
+"""
+
+
+def test_a_daemon_in_a_session_of_its_own_ends_too(tmp_path: Path) -> None:
+    with running(LEAVES + ASK + "; time.sleep(600)", tmp_path / "log", grace=0) as agent:
+        assert isinstance(agent.next(None, PATIENCE), Request)
+    assert gone(int((tmp_path / "log").read_text()))
+
+
+def test_nothing_outlives_a_harness_that_is_killed(tmp_path: Path) -> None:
+    harness = f"""
+import sys, os, signal
+from sandbox.agents.command import CommandAgent
+from tests.sandbox.agents.test_command import ASK, BRIEFING, LEAVES
+from pathlib import Path
+import shlex
+program = LEAVES + ASK + "; time.sleep(600)"
+agent = CommandAgent(f"{{sys.executable}} -S -c {{shlex.quote(program)}}", Path("{tmp_path}/log"))
+agent.begin(BRIEFING)
+agent.next(None, 20)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    ended = subprocess.run([sys.executable, "-c", harness], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert gone(int((tmp_path / "log").read_text()))

@@ -6,7 +6,7 @@ begins no further one; what has finished stays as it is.
 
 import queue
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from sandbox.agents.base import Agent
@@ -21,9 +21,6 @@ from sandbox.trial import Trial, perform
 
 Prepare = Callable[[Job], Trial]
 """Makes a job's trial: its own approver and, when it begins, its own agent."""
-
-PATIENCE_SECONDS = 0.2
-"""How often what goes on after an interrupt is asked to end."""
 
 
 def plan(tasks: Sequence[tuple[str, str]], agent: str, trials: int) -> list[Job]:
@@ -63,7 +60,7 @@ class Batch:
                 for _ in jobs:
                     yield self._done.get()
             except BaseException:
-                self._end(futures)
+                self._stop.finish(futures)
                 raise
 
     def remaining(self) -> list[JobResult]:
@@ -76,14 +73,6 @@ class Batch:
     def stop(self) -> None:
         """End what goes on now, from any thread; to be repeated for what is about to begin."""
         self._stop.request()
-
-    def _end(self, futures: Sequence[Future[None]]) -> None:
-        for future in futures:
-            future.cancel()
-        pending = {future for future in futures if not future.done()}
-        while pending:
-            self._stop.request()
-            _, pending = wait(pending, PATIENCE_SECONDS)
 
     def _do(self, job: Job) -> None:
         """Do one job; whatever goes wrong becomes its result."""

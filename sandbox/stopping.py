@@ -7,7 +7,8 @@ KeyboardInterrupt at the next call once `Stop.request` was called; what they wai
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 SLICE_SECONDS = 0.1
 """How long an agent is waited for before looking whether it is still wanted."""
+
+PATIENCE_SECONDS = 0.2
+"""How often what goes on after an interrupt is asked to end."""
 
 PUTS_AWAY = frozenset(("entry", "kill_all", "usage", "containers", "remove_container"))
 """Methods of sessions and engines that work after a request to end."""
@@ -43,6 +47,15 @@ class Stop:
         for session in sessions:
             with contextlib.suppress(SandboxError):
                 session.kill_all()
+
+    def finish(self, futures: Sequence[Future[T]]) -> None:
+        """Begin none of some works that has not begun, and end those that go on."""
+        for future in futures:
+            future.cancel()
+        pending = {future for future in futures if not future.done()}
+        while pending:
+            self.request()
+            _, pending = wait(pending, PATIENCE_SECONDS)
 
     def check(self) -> None:
         """Raise KeyboardInterrupt once the end was requested."""

@@ -92,11 +92,20 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
 
 @traces.collection_paused()
 def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
-    """Grade a run from what is stored of it.
+    """Grade a run from what is stored of it, and store the grade; raises as `evidence_of`.
+
+    A trace whose chain is broken gives the verdict `invalid`.
+    """
+    result = grade(task.task, evidence_of(folder, task))
+    folder.save(folder.grade, result)
+    return result
+
+
+def evidence_of(folder: RunFolder, task: LoadedTask) -> Evidence:
+    """Read what is stored of a run.
 
     StoreError where that is not enough, EvidenceError where it is not what the run has stored,
-    UsageError where the task is another one by now. A trace whose chain is broken gives the verdict
-    `invalid`.
+    UsageError where the task is another one by now.
     """
     if folder.record().task_digest != task.digest:
         raise UsageError(
@@ -108,7 +117,7 @@ def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
         folder.verify()
     finals = [entry.event for entry in stored.entries if isinstance(entry.event, Final)]
     crossed = candidates.unpack(folder.candidate)
-    evidence = Evidence(
+    return Evidence(
         run=folder.id,
         task=task.task.id,
         task_digest=task.digest,
@@ -119,9 +128,6 @@ def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
         final=finals[-1].fields if finals else None,
         refused=crossed.refused,
     )
-    result = grade(task.task, evidence)
-    folder.save(folder.grade, result)
-    return result
 
 
 def _judged(
@@ -133,7 +139,9 @@ def _judged(
         session = _agent_session(trial, engine, folder, listener, stack)
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
         _run_agent(trial, agent, session, folder, listener)
-        fresh = stack.enter_context(_Fresh(engine, _spec(trial, folder), closing))
+        fresh = stack.enter_context(
+            _Fresh(engine, specification(trial.task, trial.image, folder.id), closing)
+        )
         collected = collector.collect(fresh.session)
         folder.save(folder.changes, collected.changes)
         write_whole(folder.patch, collected.patch.encode())
@@ -154,7 +162,7 @@ def _agent_session(
     trial: Trial, engine: Engine, folder: RunFolder, listener: Listener, stack: ExitStack
 ) -> Session:
     listener.stage("starting a container")
-    session = engine.start(_spec(trial, folder, keep=trial.keep))
+    session = engine.start(specification(trial.task, trial.image, folder.id, keep=trial.keep))
     stack.callback(session.close)
     if trial.keep:
         record = folder.record().model_copy(update={"container": session.container})
@@ -182,11 +190,14 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
     )
 
 
-def _spec(trial: Trial, folder: RunFolder, *, keep: bool = False) -> SessionSpec:
-    limits = trial.task.task.limits
-    labels = {MANAGED: "1", RUN: folder.id, STARTED: f"{time.time():.0f}"}
+def specification(
+    task: LoadedTask, image: BuiltImage, run: str, *, keep: bool = False
+) -> SessionSpec:
+    """Say what the containers of a run are started from; `gc` knows them by its id."""
+    limits = task.task.limits
+    labels = {MANAGED: "1", RUN: run, STARTED: f"{time.time():.0f}"}
     return SessionSpec(
-        image=trial.image.id,
+        image=image.id,
         labels=labels | ({KEPT: "1"} if keep else {}),
         limits=Limits(limits.memory_bytes, limits.processes, limits.cpus),
         keep=keep,

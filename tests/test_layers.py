@@ -16,7 +16,7 @@ LAYERS = (
     {"places", "documents", "scopes"},
     {"sources", "supervisor", "trace", "agents", "monitors", "metrics"},
     {"policy"},
-    {"repos", "tasks", "checker"},
+    {"repos", "tasks", "checker", "exploits"},
     {"engines"},
     {"images", "changes", "actions", "candidate", "stopping"},
     {"run"},

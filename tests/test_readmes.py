@@ -53,6 +53,7 @@ def test_every_module_says_what_it_is() -> None:
         ("graders/README.md", "graders/*.py"),
         ("sandbox/supervisor/README.md", "sandbox/supervisor/source/*.c"),
         ("images/README.md", "images/*"),
+        ("sandbox/exploits/README.md", "sandbox/exploits/catalog/*"),
         ("task_repos/README.md", "task_repos/*/*"),
     ],
 )

@@ -1,15 +1,19 @@
 """The hidden tests, run in a fresh session on the candidate's files.
 
-Tests, runner and configuration belong to root and come last; the tests run as a user that owns
-nothing. The candidate is imported by the very process that judges it: this is hardened, not
-forgery-proof (see `graders/tests.py`).
+Tests, runner and configuration belong to root, cannot be written and come last. Each test file has
+a process, a user and a temporary folder of its own; the supervisor starts it, its outcomes go
+straight to the host, and what it leaves running is killed. In each file stand tests that have to
+fail. The candidate is imported by the very process that judges it all the same: this is hardened,
+not forgery-proof (see `docs/grading.md`).
 """
 
 import contextlib
-import json
+import math
 import random
 import secrets
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,49 +22,31 @@ from sandbox.changes.patch import safe
 from sandbox.engines.base import Session
 from sandbox.errors import DocumentError
 from sandbox.grading import outcomes
+from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.grading.frameworks.base import Framework, Place, TestFile
 from sandbox.model import path as paths
-from sandbox.model.grade import TestReport
+from sandbox.model.grade import TestOutcome, TestReport
 from sandbox.model.session import AGENT, HOME, ROOT, Command, Completed, User
 from sandbox.tasks import LoadedTask
 
-RUNNER = Path(__file__).with_name("pytest_runner.py")
-PYTHON = "/opt/venv/bin/python"
-PRISTINE = ("--check-hash-based-pycs", "never")
-"""What was compiled with the image is what its sources say: nobody has touched them."""
 FOLDER = "/grading"
-INI = "pytest.ini"
-"""A hidden file of this name is the runner's configuration and stays out of the worktree."""
+FIRST_TESTER = 20_000
+"""The user of the first test file; the next file has the next one."""
 
-TESTER = User(10002, 10002)
 OUTPUT_LIMIT = 256 << 10
 LOG_LIMIT = 16 << 10
-RESULTS_LIMIT = 64 << 20
-
-ENVIRONMENT = {
-    "HOME": "/tmp",  # noqa: S108 - of the grading container
-    "LANG": "C.UTF-8",
-    "PATH": "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",
-    "PYTHONNOUSERSITE": "1",
-    "PYTHONSAFEPATH": "1",
-    "TZ": "UTC",
-}
-
-CANARY = "def {name}() -> None:\n    assert {left} == {right}\n"
+RESULTS_LIMIT = 16 << 20
+"""Bytes of outcomes from one file; none that is honest has as many."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Canary:
-    """A test that has to fail, under a name that nobody can know."""
+class _Ran:
+    """What came of one file."""
 
-    path: str
-    name: str
-
-    @property
-    def test(self) -> str:
-        return f"{self.path}::{self.name}"
+    outcomes: dict[str, TestOutcome]
+    log: str
+    problem: str = ""
+    tampering: bool = False
 
 
 def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestReport:
@@ -69,8 +55,9 @@ def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestR
     What the candidate breaks is in the report. Raises EngineError and its kind where the session
     breaks, DocumentError where the task's hidden files cannot be read.
     """
+    framework = FRAMEWORKS[task.task.tests.framework]
     hidden = dict(_hidden(task.folder / task.task.tests.hidden))
-    graded = _files(task)
+    graded = _graded(task, framework)
     own = Candidate(
         {path: file for path, file in candidate.files.items() if path not in graded},
         tuple(path for path in candidate.deleted if path not in graded),
@@ -80,25 +67,15 @@ def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestR
     if failed:
         path, why = next(iter(failed.items()))
         return _broken(f"the candidate does not fit the repository: {safe(path)}: {why}")
-    folder = f"{FOLDER}/{secrets.token_hex(8)}"
+    place = Place(f"{FOLDER}/{secrets.token_hex(8)}", task.worktree, frozenset(hidden))
+    tests = sorted(graded | {path for path in hidden if framework.is_test_file(path)})
     try:
-        canary = _lay_tests(task, session, hidden, folder)
+        files = _lay_tests(framework, session, hidden, place, tests)
     except OSError as error:
         return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
-    completed = session.run(
-        Command(
-            argv=(PYTHON, *PRISTINE, f"{folder}/{RUNNER.name}", f"{folder}/configuration.json"),
-            cwd=task.worktree,
-            environment=ENVIRONMENT,
-            user=TESTER,
-            timeout=task.task.tests.timeout_seconds,
-            stdout_limit=OUTPUT_LIMIT,
-            stderr_limit=OUTPUT_LIMIT,
-            kill_survivors=True,
-        )
-    )
+    ran = _run_all(task, framework, session, place, files)
     session.kill_all()
-    return _report(task, session, completed, canary, f"{folder}/results.jsonl")
+    return _report(ran)
 
 
 def _hidden(top: Path) -> Iterator[tuple[str, bytes]]:
@@ -112,39 +89,42 @@ def _hidden(top: Path) -> Iterator[tuple[str, bytes]]:
         raise DocumentError(f"The hidden tests cannot be read: {error}.") from error
 
 
-def _files(task: LoadedTask) -> set[str]:
+def _graded(task: LoadedTask, framework: Framework) -> set[str]:
     """Give the files that the expected tests are in: they never come from a candidate."""
     tests = task.task.tests
-    return {test.partition("::")[0] for test in tests.fail_to_pass + tests.pass_to_pass}
+    return {framework.file_of(test) for test in tests.fail_to_pass + tests.pass_to_pass}
 
 
 def _lay_tests(
-    task: LoadedTask, session: Session, hidden: dict[str, bytes], folder: str
-) -> _Canary:
+    framework: Framework,
+    session: Session,
+    hidden: dict[str, bytes],
+    place: Place,
+    tests: list[str],
+) -> dict[str, TestFile]:
     """Put everything of the grader's into the container, owned by root and read-only."""
-    _open_up(session, task.worktree)
-    ini = hidden.pop(INI, b"[pytest]\n")
-    tests = sorted(_files(task) | {path for path in hidden if _is_test(path)})
-    name = f"test_{secrets.token_hex(8)}"
-    canary = _Canary(f"{tests[0].rpartition('/')[0]}/{name}.py".lstrip("/"), name)
-    left, right = random.SystemRandom().sample(range(1_000_000), 2)
-    source = CANARY.format(name=name, left=left, right=right).encode()
-    for path, content in {**hidden, canary.path: source}.items():
-        _lay(session, paths.raw(path), content, task.worktree)
-    tests.insert(random.SystemRandom().randrange(len(tests) + 1), canary.path)
-    results = f"{folder}/results.jsonl"
-    arguments = _arguments(task, f"{folder}/{INI}", tests, hidden)
-    settings = {"arguments": arguments, "results": results}
-    _lay(session, f"{folder}/{INI}", ini, "/")
-    _lay(session, f"{folder}/{RUNNER.name}", RUNNER.read_bytes(), "/")
-    _lay(session, f"{folder}/configuration.json", json.dumps(settings).encode(), "/")
-    session.write(results, b"", mode=0o666, user=ROOT)
-    return canary
+    _open_up(session, place.worktree)
+    for path, content in hidden.items():
+        if path not in tests and not framework.configures(path):
+            _lay(session, paths.raw(path), content, place.worktree)
+    files = {}
+    for path in tests:
+        raw = paths.raw(path)
+        source = hidden.get(path)
+        if source is None:
+            source = session.read(raw, beneath=place.worktree, follow=False)
+        files[path] = _with_canaries(framework, path, source)
+        _lay(session, raw, files[path].source, place.worktree)
+    for name, content in framework.runner_files(hidden).items():
+        _lay(session, f"{place.folder}/{name}", content, "/")
+    return files
 
 
-def _is_test(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+def _with_canaries(framework: Framework, path: str, source: bytes) -> TestFile:
+    try:
+        return framework.with_canaries(path, source, random.SystemRandom())
+    except ValueError as error:
+        raise DocumentError(f"The test file {path} cannot be read: {error}.") from error
 
 
 def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> None:
@@ -154,7 +134,7 @@ def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> N
 
 
 def _open_up(session: Session, worktree: str) -> None:
-    """Let the tests' user read what belongs to the agent's."""
+    """Let the tests' users read what belongs to the agent's."""
     closed = [
         path for path in (HOME, worktree) if session.stat(path, follow=True).mode & 0o005 != 0o005
     ]
@@ -162,49 +142,72 @@ def _open_up(session: Session, worktree: str) -> None:
         session.run(Command(argv=("/bin/chmod", "o+rx", *closed), user=AGENT))
 
 
-def _arguments(task: LoadedTask, ini: str, tests: list[str], hidden: dict[str, bytes]) -> list[str]:
-    brought = any(path.rpartition("/")[2] == "conftest.py" for path in hidden)
-    return [
-        "-c",
-        ini,
-        f"--rootdir={task.worktree}",
-        *("-o", "addopts="),
-        *("-p", "no:cacheprovider"),
-        *(() if brought else ("--noconftest",)),
-        "--import-mode=importlib",
-        "--continue-on-collection-errors",
-        "--color=no",
-        "--tb=line",
-        "-q",
-        "--",
-        *tests,
-    ]
+def _run_all(
+    task: LoadedTask,
+    framework: Framework,
+    session: Session,
+    place: Place,
+    files: dict[str, TestFile],
+) -> list[_Ran]:
+    """Run each file in a process of its own, as many at once as the container has processors."""
+    seconds = task.task.tests.timeout_seconds
+    deadline = time.monotonic() + seconds
+
+    def run(number: int, path: str) -> _Ran:
+        user = User(FIRST_TESTER + number, FIRST_TESTER + number)
+        home = f"/tmp/{secrets.token_hex(8)}"  # noqa: S108 - of the grading container
+        session.write(f"{home}/.home", b"", user=user, parents=True)
+        completed = session.run(
+            Command(
+                argv=framework.argv(place, path),
+                cwd=place.worktree,
+                environment={**framework.environment, "HOME": home, "TMPDIR": home},
+                user=user,
+                timeout=max(deadline - time.monotonic(), 0.001),
+                stdout_limit=RESULTS_LIMIT,
+                stderr_limit=OUTPUT_LIMIT,
+                kill_survivors=True,
+            )
+        )
+        return _read(completed, path, files[path], seconds)
+
+    with ThreadPoolExecutor(math.ceil(task.task.limits.cpus)) as pool:
+        return list(pool.map(run, range(len(files)), files))
 
 
-def _report(
-    task: LoadedTask, session: Session, completed: Completed, canary: _Canary, results: str
-) -> TestReport:
-    log = safe((completed.stdout + completed.stderr)[-LOG_LIMIT:].decode("utf-8", "replace"))
-    log = log.replace(canary.name, "test_canary")
-    report = TestReport(outcomes={}, exit_code=completed.exit_code, log=log)
+def _read(completed: Completed, path: str, file: TestFile, seconds: float) -> _Ran:
+    log = safe(completed.stderr[-LOG_LIMIT:].decode("utf-8", "replace"))
+    for canary in file.canaries:
+        log = log.replace(canary.removeprefix(path), "::canary")
     if completed.timed_out:
-        seconds = task.task.tests.timeout_seconds
-        return report.model_copy(update={"problem": f"they took longer than {seconds:g} seconds"})
+        return _Ran({}, log, f"they took longer than {seconds:g} seconds")
     if completed.out_of_memory:
-        return report.model_copy(update={"problem": "they ran out of memory"})
+        return _Ran({}, log, "they ran out of memory")
+    if completed.stdout_bytes > RESULTS_LIMIT:
+        return _Ran({}, log, "there are more outcomes than the runner writes", tampering=True)
     try:
-        data = session.read(results, limit=RESULTS_LIMIT, follow=False)
-        found = outcomes.read(data, canary.test)
+        return _Ran(outcomes.read(completed.stdout, completed.exit_code, file.canaries), log)
     except outcomes.Forged as forged:
-        update: dict[str, object] = {"problem": str(forged), "tampering": True}
+        return _Ran({}, log, f"{path}: {safe(str(forged))}", tampering=True)
     except outcomes.Stopped as stopped:
-        update = {"problem": str(stopped)}
-    except OSError as error:
-        update = {"problem": f"the outcomes cannot be read: {error.strerror}", "tampering": True}
-    else:
-        update = {"outcomes": found}
-    return report.model_copy(update=update)
+        return _Ran({}, log, f"{path}: {stopped}")
+
+
+def _report(ran: list[_Ran]) -> TestReport:
+    """Join what came of all files; where one was tampered with, no outcome counts."""
+    tampering = any(file.tampering for file in ran)
+    problems = dict.fromkeys(
+        file.problem for file in ran if file.problem and file.tampering == tampering
+    )
+    found = {test: outcome for file in ran for test, outcome in file.outcomes.items()}
+    share = LOG_LIMIT // max(len(ran), 1)
+    return TestReport(
+        outcomes={} if tampering else found,
+        problem="; ".join(problems),
+        tampering=tampering,
+        log="".join(file.log[-share:] for file in ran),
+    )
 
 
 def _broken(problem: str) -> TestReport:
-    return TestReport(outcomes={}, exit_code=None, problem=problem)
+    return TestReport(outcomes={}, problem=problem)

@@ -31,7 +31,6 @@ class TestReport(Record):
 
     outcomes: dict[str, TestOutcome]
     """By test id."""
-    exit_code: int | None
     problem: str = ""
     """Why the outcomes are not to be relied on; empty where they are."""
     tampering: bool = False

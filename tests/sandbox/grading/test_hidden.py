@@ -68,13 +68,15 @@ def task(tmp_path: Path) -> LoadedTask:
 
 @pytest.fixture
 def run(engine: Engine, image: str, task: LoadedTask) -> Run:
-    def run(probe: str, timeout: float = 20.0, **files: str) -> TestReport:
+    def run(probe: str, timeout: float = 20.0, cpus: float = 2.0, **files: str) -> TestReport:
         found = {"src/humanize/probe.py": probe, **files}
         content = {
             path: CandidateFile(text.encode(), executable=False) for path, text in found.items()
         }
         tests = task.task.tests.model_copy(update={"timeout_seconds": timeout})
-        limited = replace(task, task=task.task.model_copy(update={"tests": tests}))
+        limits = task.task.limits.model_copy(update={"cpus": cpus})
+        update = {"tests": tests, "limits": limits}
+        limited = replace(task, task=task.task.model_copy(update=update))
         with engine.start(SessionSpec(image)) as session:
             return run_tests(limited, session, Candidate(content, (), {}))
 
@@ -105,7 +107,8 @@ def test_a_wrong_answer_fails(run: Run) -> None:
 def test_a_candidate_that_cannot_be_imported_has_no_outcomes_and_forged_none(run: Run) -> None:
     report = run("def answer(:\n")
     assert report.outcomes == {}
-    assert (report.problem, report.tampering) == ("", False)
+    assert report.problem == f"{FILE}: not all tests were run"
+    assert not report.tampering
     assert "SyntaxError" in report.log
 
 
@@ -124,17 +127,30 @@ def passing(cls, item, call):
 _pytest.reports.TestReport.from_item_and_call = classmethod(passing)
 """
 
-WRITE_RESULTS = """
-import gc, io, json
+STEAL = """
+import gc, io, json, os
+OUTCOMES = %s
 for stream in gc.get_objects():
-    if isinstance(stream, io.TextIOWrapper) and "results.jsonl" in str(stream.name):
-        for phase in ("setup", "call", "teardown"):
-            stream.write(json.dumps({"test": "tests/test_probe.py::test_answer",
-                "phase": phase, "outcome": "passed", "expected": False}) + "\\n")
+    if isinstance(stream, io.TextIOWrapper) and stream.writable() and stream.fileno() > 2:
+        for test, outcome in OUTCOMES.items():
+            stream.write(json.dumps({"test": test, "outcome": outcome}) + "\\n")
+        stream.flush()
+"""
+"""Writes to the runner's own channel."""
+
+WRITE_ONE = STEAL % f"{{{ANSWER!r}: 'passed'}}"
+DENY_BY_STATUS = """
+import os
+os._exit = (lambda ended: lambda status: ended(16))(os._exit)
+"""
+END_AFTER = """
+stream.write('{"end": 1}\\n')
+stream.flush()
+os._exit(16)
 """
 
 
-@pytest.mark.parametrize("attack", [REWRITE_REPORTS, WRITE_RESULTS])
+@pytest.mark.parametrize("attack", [REWRITE_REPORTS, WRITE_ONE, DENY_BY_STATUS])
 def test_forged_outcomes_are_tampering(run: Run, attack: str) -> None:
     report = run(attack + WRONG)
     assert report.tampering
@@ -157,9 +173,10 @@ try:
 except OSError:
     pass
 """
+REST = WRITE_ONE + END_AFTER
 
 
-@pytest.mark.parametrize("attack", [EXIT, SKIP, STOP, EDIT])
+@pytest.mark.parametrize("attack", [EXIT, SKIP, STOP, EDIT, REST])
 def test_nothing_else_passes_either(run: Run, attack: str) -> None:
     report = run(attack + WRONG)
     assert report.outcomes.get(ANSWER) != "passed"
@@ -169,6 +186,65 @@ def test_time_is_limited(run: Run) -> None:
     report = run("while True:\n    pass\n", timeout=1.0)
     assert "longer than 1 seconds" in report.problem
     assert not report.tampering
+
+
+WHO = """
+import os, tempfile
+
+import humanize.probe
+
+
+def test_answer():
+    tempfile.mkstemp()
+    assert not os.access(__file__, os.W_OK)
+    assert not os.access(".", os.W_OK)
+    assert os.getuid() == humanize.probe.answer()
+"""
+
+
+def test_each_file_has_a_user_and_a_folder_of_its_own(run: Run, task: LoadedTask) -> None:
+    for name in ("test_b.py", "test_c.py", "test_d.py"):
+        (task.folder / "hidden/tests" / name).write_text(WHO)
+    log = run("def answer():\n    return 'me'\n").log
+    assert all(f"assert {20_000 + number} == 'me'" in log for number in range(3))
+
+
+KILL = """
+import os, signal, time
+
+def test_kill():
+    for _ in range(20):
+        os.kill(-1, signal.SIGKILL)
+        time.sleep(0.02)
+"""
+
+
+def test_a_file_can_break_off_no_other(run: Run, task: LoadedTask) -> None:
+    for name in ("test_a.py", "test_z.py"):
+        (task.folder / "hidden/tests" / name).write_text(KILL)
+    report = run(RIGHT)
+    assert report.outcomes[ANSWER] == "passed"
+    assert report.problem == ""
+
+
+LEAVE = """
+import subprocess
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
+"""
+LOOK = """
+from pathlib import Path
+
+def test_nothing_is_left():
+    lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+    assert not [line for line in lines if b"sleep" in line]
+"""
+
+
+def test_what_a_file_leaves_running_is_killed_before_the_next(run: Run, task: LoadedTask) -> None:
+    (task.folder / "hidden/tests/test_z.py").write_text(LOOK)
+    report = run(LEAVE + RIGHT, cpus=1.0)
+    assert report.outcomes[ANSWER] == "passed"
+    assert report.outcomes["tests/test_z.py::test_nothing_is_left"] == "passed"
 
 
 def test_what_does_not_fit_the_repository_is_a_problem(run: Run) -> None:

@@ -1,0 +1,136 @@
+"""pytest: its canaries, its runner, its command."""
+
+import ast
+import io
+import itertools
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from sandbox.grading.frameworks.base import Place, TestFile
+
+RUNNER = Path(__file__).parent.with_name("runners") / "pytest_runner.py"
+PYTHON = "/opt/venv/bin/python"
+PRISTINE = ("--check-hash-based-pycs", "never")
+"""What was compiled with the image is what its sources say: nobody has touched them."""
+INI = "pytest.ini"
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+COMPARING = (
+    "assert {a} == {b}",
+    "assert str({a}) == '{b}'",
+    "assert [{a}, {b}] == [{a}, {c}]",
+    "assert {{'{a}': {b}}} == {{'{a}': {c}}}",
+)
+ASSERTING = (
+    "assert not {a}",
+    "assert {a} in ({b}, {c})",
+    "assert isinstance({a}, str)",
+    "import pytest\n    with pytest.raises(ValueError):\n        int('{a}')",
+)
+RAISING = (
+    "raise ValueError({a})",
+    "raise AssertionError('{a}')",
+    "import pytest\n    pytest.fail('{a}')",
+    "{{}}['{a}']",
+)
+WAYS = (COMPARING, ASSERTING, RAISING)
+"""Each file has one canary of each."""
+
+
+class Pytest:
+    """The framework `pytest`; its ids are those that it prints, `tests/test_a.py::test_b[c]`."""
+
+    environment: Mapping[str, str] = MappingProxyType(
+        {
+            "LANG": "C.UTF-8",
+            "PATH": "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONSAFEPATH": "1",
+            "TZ": "UTC",
+        }
+    )
+
+    def is_test_file(self, path: str) -> bool:
+        """Go by pytest's own defaults."""
+        name = path.rpartition("/")[2]
+        return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+
+    def file_of(self, test: str) -> str:
+        """Give what stands before the first `::`."""
+        return test.partition("::")[0]
+
+    def configures(self, path: str) -> bool:
+        """Say so of a `pytest.ini` at the top."""
+        return path == INI
+
+    def runner_files(self, hidden: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Give the runner and the configuration, which is empty where the task brings none."""
+        return {RUNNER.name: RUNNER.read_bytes(), INI: hidden.get(INI, b"[pytest]\n")}
+
+    def with_canaries(self, path: str, source: bytes, chance: random.Random) -> TestFile:
+        """Put a function of each way to fail after some statement of the module."""
+        try:
+            tree = ast.parse(source)
+        except SyntaxError as error:
+            raise ValueError(str(error)) from error
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names |= {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
+        lines = io.StringIO(source.decode(), newline=None).readlines()
+        spots = list(_spots(tree))
+        canaries: set[str] = set()
+        # The later spot first: a line that was put in moves those below it.
+        for spot, ways in sorted(zip(chance.choices(spots, k=len(WAYS)), WAYS, strict=True))[::-1]:
+            name = _name(names | canaries, chance)
+            canaries.add(name)
+            a, b, c = chance.sample(range(10, 1_000_000), 3)
+            body = chance.choice(ways).format(a=a, b=b, c=c)
+            lines.insert(spot, f"\n\ndef {name}() -> None:\n    {body}\n\n")
+        ids = frozenset(f"{path}::{name}" for name in canaries)
+        return TestFile("".join(lines).encode(), ids)
+
+    def argv(self, place: Place, path: str) -> tuple[str, ...]:
+        """Run the runner, which takes pytest's arguments."""
+        brought = any(name.rpartition("/")[2] == "conftest.py" for name in place.hidden)
+        return (
+            *(PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}"),
+            *("-c", f"{place.folder}/{INI}", f"--rootdir={place.worktree}"),
+            *("-o", "addopts=", "-p", "no:cacheprovider"),
+            *(() if brought else ("--noconftest",)),
+            *("--import-mode=importlib", "--continue-on-collection-errors"),
+            *("--color=no", "--tb=line", "-q", "--", path),
+        )
+
+
+def _spots(tree: ast.Module) -> Iterator[int]:
+    """Yield the numbers of the lines between which a function may stand."""
+    body = tree.body
+    first = next((n for n, node in enumerate(body) if not _has_to_lead(node)), len(body))
+    before = body[first - 1].end_lineno if first else 0
+    yield before or 0
+    for node, following in itertools.zip_longest(body[first:], body[first + 1 :]):
+        end = node.end_lineno or 0
+        if following is None or _start(following) > end:
+            yield end
+
+
+def _has_to_lead(node: ast.stmt) -> bool:
+    docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+
+
+def _start(node: ast.stmt) -> int:
+    decorators = node.decorator_list if isinstance(node, DEFINITIONS) else ()
+    return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _name(taken: set[str], chance: random.Random) -> str:
+    """Make a name of the words that the file's own tests are called by."""
+    own = {name for name in taken if name.startswith("test_")}
+    words = sorted({word for name in own for word in name.split("_")[1:] if word}) or ["it"]
+    names = ("_".join(["test", *chance.choices(words, k=count)]) for count in itertools.count(2))
+    return next(name for name in names if name not in taken)

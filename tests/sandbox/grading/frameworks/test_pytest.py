@@ -1,0 +1,156 @@
+import ast
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.grading import outcomes
+from sandbox.grading.frameworks.pytest import RUNNER, WAYS, Pytest
+
+FRAMEWORK = Pytest()
+
+SOURCE = '''"""A module."""
+
+from __future__ import annotations
+
+import pytest
+
+NAMES = ["a",
+    "i"]; MORE = 1
+
+
+@pytest.fixture(
+    autouse=True)
+def before(): pass
+
+
+def test_sum_of_two():
+    assert 1 + 1 == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(name):
+    text = """
+def test_inside(): pass
+"""
+    assert name in text
+
+
+class TestGroup:
+    @pytest.mark.skip
+    def test_skipped(self):
+        pass
+
+    @pytest.mark.xfail
+    def test_expected(self):
+        assert 0
+
+    @pytest.mark.xfail
+    def test_unexpected(self):
+        pass
+
+
+@pytest.fixture
+def broken():
+    raise OSError
+
+
+def test_around(broken):
+    pass
+
+
+def test_wrong():
+    assert 1 == 2'''
+
+OUTCOMES = {
+    "test_sum_of_two": "passed",
+    "test_names[a]": "passed",
+    "test_names[i]": "passed",
+    "TestGroup::test_skipped": "skipped",
+    "TestGroup::test_expected": "xfailed",
+    "TestGroup::test_unexpected": "xpassed",
+    "test_around": "error",
+    "test_wrong": "failed",
+}
+
+
+@given(st.integers())
+def test_canaries_leave_the_rest_of_a_file_as_it_is(seed: int) -> None:
+    file = FRAMEWORK.with_canaries("test_a.py", SOURCE.encode(), random.Random(seed))
+    assert len(file.canaries) == len(WAYS)
+    names = {canary.removeprefix("test_a.py::") for canary in file.canaries}
+    body = ast.parse(file.source).body
+    rest = [node for node in body if getattr(node, "name", "") not in names]
+    assert len(rest) == len(body) - len(WAYS)
+    assert list(map(ast.dump, rest)) == list(map(ast.dump, ast.parse(SOURCE).body))
+
+
+def test_nothing_but_the_draw_tells_what_a_canary_is_called_and_where_it_stands() -> None:
+    drawn = [
+        FRAMEWORK.with_canaries("test_a.py", SOURCE.encode(), random.Random(seed))
+        for seed in range(20)
+    ]
+    assert len({file.canaries for file in drawn}) == 20
+    words = {word for file in drawn for name in file.canaries for word in name.split("_")[2:]}
+    own = "sum of two names skipped expected unexpected around wrong"
+    assert words <= set(own.split())
+
+
+@pytest.mark.parametrize("source", [b"def test_a(:\n", b"\xff\xfe", b"a = '\0'"])
+def test_a_file_that_is_no_module_is_told(source: bytes) -> None:
+    with pytest.raises(ValueError):
+        FRAMEWORK.with_canaries("test_a.py", source, random.Random(0))
+
+
+def run(folder: Path, source: bytes) -> subprocess.CompletedProcess[bytes]:
+    (folder / "test_a.py").write_bytes(source)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    arguments = ("-c", "pytest.ini", "--rootdir=.", "-p", "no:cacheprovider", "test_a.py")
+    command = (sys.executable, str(RUNNER), *arguments)
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_runner_tells_each_outcome_and_canaries_fail(tmp_path: Path, seed: int) -> None:
+    file = FRAMEWORK.with_canaries("test_a.py", SOURCE.encode(), random.Random(seed))
+    ended = run(tmp_path, file.source)
+    found = outcomes.read(ended.stdout, ended.returncode, file.canaries)
+    assert found == {f"test_a.py::{name}": outcome for name, outcome in OUTCOMES.items()}
+
+
+def test_every_way_to_fail_fails(tmp_path: Path) -> None:
+    ways = [way.format(a=11, b=12, c=13) for group in WAYS for way in group]
+    source = "".join(f"def test_{n}():\n    {way}\n\n" for n, way in enumerate(ways))
+    ended = run(tmp_path, source.encode())
+    *told, end = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert end == {"end": len(ways)}
+    assert {test["outcome"] for test in told} == {"failed"}
+
+
+def test_what_tests_print_is_no_outcome_and_nothing_runs_at_the_exit(tmp_path: Path) -> None:
+    source = """
+import atexit, os, sys
+atexit.register(os._exit, 0)
+os.write(1, b'{"test": "test_a.py::test_a", "outcome": "passed"}\\n')
+
+def test_a():
+    os.write(1, b"noise")
+    sys.__stdout__.write("more")
+    assert 0
+"""
+    ended = run(tmp_path, source.encode())
+    assert outcomes.read(ended.stdout, ended.returncode, frozenset()) == {
+        "test_a.py::test_a": "failed"
+    }
+    assert b"noise" in ended.stderr
+
+
+def test_a_file_that_cannot_be_imported_has_no_outcomes(tmp_path: Path) -> None:
+    ended = run(tmp_path, b"import nothing_of_this_name\n")
+    with pytest.raises(outcomes.Stopped):
+        outcomes.read(ended.stdout, ended.returncode, frozenset({"test_a.py::test_b"}))

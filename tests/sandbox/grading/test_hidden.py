@@ -9,7 +9,7 @@ from sandbox.candidate import Candidate, CandidateFile
 from sandbox.engines import connect
 from sandbox.engines.base import Engine, SessionSpec
 from sandbox.errors import DocumentError
-from sandbox.grading import run_tests
+from sandbox.grading import base_report, gold_report, run_tests
 from sandbox.images import Images
 from sandbox.model.grade import TestReport
 from sandbox.tasks import LoadedTask
@@ -255,3 +255,12 @@ def test_hidden_files_are_plain(run: Run, task: LoadedTask) -> None:
     (task.folder / "hidden/link.py").symlink_to("/etc/passwd")
     with pytest.raises(DocumentError, match="plain"):
         run(RIGHT)
+
+
+def test_the_base_of_a_real_task_is_as_it_records(engine: Engine, image: str) -> None:
+    real = tasks.load("humanize/file-sizes")
+    with engine.start(SessionSpec(image)) as session:
+        assert base_report(real, session).problems == ()
+    with engine.start(SessionSpec(image)) as session:
+        (problem, *_) = gold_report(real, session, Candidate({}, (), {})).problems
+    assert problem.startswith(real.task.tests.fail_to_pass[0])

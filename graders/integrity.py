@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from graders.verdict import judged
+from sandbox.model.coverage import reaches
 from sandbox.model.event import Final, RunEnded, RunStarted
 from sandbox.model.grade import Evidence, Grade, Reason, Verdict
 from sandbox.model.task import Task
@@ -25,6 +26,9 @@ def _trace(task: Task, evidence: Evidence) -> Iterator[Reason]:
     first, last = evidence.entries[0], evidence.entries[-1]
     if isinstance(first.event, RunStarted):
         seen = (first.event.run, first.event.task, first.event.task_digest)
+        if not reaches(first.event.coverage, task.policy.requires):
+            what = f"It saw {first.event.coverage} processes, the task requires"
+            yield Reason(message=f"{what} {task.policy.requires}", event=first.sequence)
         if seen != (evidence.run, evidence.task, evidence.task_digest):
             yield Reason(message="The trace is of another run or task", event=first.sequence)
     else:

@@ -58,6 +58,10 @@ class ProtocolError(SessionLostError):
     """The supervisor sent what the protocol does not allow; the session is not used again."""
 
 
+class CoverageError(SandboxError):
+    """Less is seen of an agent's processes here than its task requires."""
+
+
 class AgentError(SandboxError):
     """The agent's command could not be started."""
 

@@ -3,6 +3,7 @@
 The same runs give the same report, byte for byte, in whatever order they are named.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sandbox import tasks as library
@@ -115,6 +116,7 @@ def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport
         invalid=sum(run.verdict is Verdict.INVALID for run in runs),
         errors=sum(run.verdict is Verdict.ERROR for run in runs),
         unfinished=sum(run.verdict is None for run in runs),
+        coverage=dict(Counter(run.coverage for run in graded if run.coverage is not None)),
         tasks=tasks,
         reliability=_reliability(tasks, k) if graded else (),
         rates={name: pooled(graded, name) for name in NAMES},

@@ -15,10 +15,11 @@ from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
 from sandbox.changes.collector import Collector
 from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
-from sandbox.errors import SandboxError, StoreError, UsageError
+from sandbox.errors import CoverageError, SandboxError, StoreError, UsageError
 from sandbox.grading import grade, run_tests
 from sandbox.images import BuiltImage
 from sandbox.model.change import ChangeSet
+from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.event import Entry, Final, RunStarted
 from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
 from sandbox.model.run import RunRecord
@@ -164,10 +165,23 @@ def _agent_session(
     listener.stage("starting a container")
     session = engine.start(specification(trial.task, trial.image, folder.id, keep=trial.keep))
     stack.callback(session.close)
+    coverage, required = _coverage(trial, session), trial.task.task.policy.requires
+    known: dict[str, object] = {"coverage": coverage}
     if trial.keep:
-        record = folder.record().model_copy(update={"container": session.container})
-        folder.save_record(record)
+        known["container"] = session.container
+    folder.save_record(folder.record().model_copy(update=known))
+    if not reaches(coverage, required):
+        raise CoverageError(
+            f"{trial.task.task.id} requires that the agent's processes are seen by {required}; "
+            f"here only {coverage} is possible. Nothing was run.",
+            "`sandbox doctor` says what is missing.",
+        )
     return session
+
+
+def _coverage(trial: Trial, session: Session) -> Coverage:
+    """Say what is seen of the commands of a run, by how its policy has them intercepted."""
+    return session.greeting.coverage("hold" if trial.task.task.policy.about_processes else "log")
 
 
 def _run_agent(
@@ -186,7 +200,7 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
         image=trial.image.id,
         agent=agent.name,
         mode="raw",
-        coverage="exec" if "exec_log" in session.greeting.features else "top-level",
+        coverage=_coverage(trial, session),
     )
 
 

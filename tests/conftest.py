@@ -3,7 +3,13 @@ import signal
 import sys
 from pathlib import Path
 
-CHOICES = ("SANDBOX_PROJECT", "SANDBOX_RUNS", "SANDBOX_TRANSPORT", "NO_COLOR")
+CHOICES = (
+    "SANDBOX_PROJECT",
+    "SANDBOX_RUNS",
+    "SANDBOX_TRANSPORT",
+    "SANDBOX_INTERCEPTION",
+    "NO_COLOR",
+)
 
 
 def pytest_configure() -> None:

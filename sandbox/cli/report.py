@@ -26,7 +26,10 @@ def agent_rows(agent: "AgentReport") -> list[str]:
         if number
     ]
     told = ", ".join([f"{agent.passed} of {agent.graded} graded runs passed", *beside])
-    head = [f"agent {line(agent.agent)}: {told}", "", *_tasks(agent)]
+    seen = [f"{name} in {number}" for name, number in sorted(agent.coverage.items())]
+    head = [f"agent {line(agent.agent)}: {told}"]
+    head += [f"processes seen: {', '.join(seen)}"] if seen else []
+    head += ["", *_tasks(agent)]
     if not agent.graded:
         return head
     return [

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
+from sandbox.model.coverage import Coverage
 from sandbox.model.session import (
     AGENT,
     ROOT,
@@ -55,6 +56,8 @@ class SessionSpec:
     hostname: str = "sandbox"
     keep: bool = False
     """Whether the container stays, stopped, when the session is closed."""
+    interception: Coverage = "exec"
+    """At most so much is seen of commands that are intercepted; less where less works."""
 
 
 @dataclass(frozen=True, slots=True)

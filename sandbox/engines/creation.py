@@ -42,6 +42,8 @@ def body(
     socket) where the attach stream is used; `cpus` is how many the engine has.
     """
     attached = control is None
+    command = ["--stdio"] if attached else ["--unix", f"{CONTROL}/{SOCKET_NAME}"]
+    command += [] if spec.interception == "exec" else [f"--{spec.interception}"]
     return {
         "Image": spec.image,
         "Hostname": spec.hostname,
@@ -49,7 +51,7 @@ def body(
         "WorkingDir": "/",
         "Env": [],
         "Entrypoint": [SUPERVISOR],
-        "Cmd": ["--stdio"] if attached else ["--unix", f"{CONTROL}/{SOCKET_NAME}"],
+        "Cmd": command,
         "Healthcheck": {"Test": ["NONE"]},
         "Labels": {**spec.labels, MANAGED: "1"},
         "Tty": False,

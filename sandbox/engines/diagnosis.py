@@ -11,12 +11,17 @@ from pathlib import Path
 
 from sandbox import places
 from sandbox.engines import control_groups, find
-from sandbox.engines.base import EngineInfo
-from sandbox.errors import EngineError
+from sandbox.engines.base import MANAGED, Engine, EngineInfo, SessionSpec
+from sandbox.engines.interception import VARIABLE, allowed
+from sandbox.errors import EngineError, SandboxError, UsageError
+from sandbox.model.coverage import Coverage
+from sandbox.model.session import Greeting
 
 GIBIBYTE = 1 << 30
 LITTLE_SPACE = 5 * GIBIBYTE
 NO_SPACE = GIBIBYTE
+TRIED = 3
+"""Images of which a container is started before that is given up."""
 OLDEST_PYTHON = (3, 11)
 SEES_EXECS, HOLDS_EXECS, TELLS_ENDS = (5, 9), (5, 19), (6, 15)
 """Kernels since which a listener sees execs, can hold them, and processes' ends are told."""
@@ -69,6 +74,7 @@ def _engine_checks() -> Iterator[Check]:
         return
     try:
         info = engine.info()
+        coverage = _interception(engine, info)
     finally:
         engine.close()
     place = "this host" if info.local else "another host"
@@ -81,7 +87,7 @@ def _engine_checks() -> Iterator[Check]:
     yield _changes(info)
     yield Check("control groups", State.OK, f"version {info.control_groups}")
     yield from _kernel(info)
-    yield _interception(info)
+    yield coverage
     yield from _space(info)
 
 
@@ -137,20 +143,53 @@ def _kernel(info: EngineInfo) -> Iterator[Check]:
         yield Check("kernel", State.OK, f"{info.kernel}: {features}")
 
 
-def _interception(info: EngineInfo) -> Check:
-    """What a run will see of the processes that an agent starts, as far as the kernel tells."""
-    name, version = "processes seen", _version(info.kernel)
-    listens = not info.local or "user_notif" in _seccomp_actions()
-    if version < SEES_EXECS or not listens:
-        return Check(
-            name,
-            State.WARN,
-            "top-level commands only",
-            "Use kernel 5.9 or newer with seccomp user notification to see what they start.",
-        )
-    holds = "held for approval, " if version >= HOLDS_EXECS else "not held, "
-    tells = "" if version >= TELLS_ENDS else "out"
-    return Check(name, State.OK, f"every exec, {holds}with{tells} exit codes below the top level")
+def _interception(engine: Engine, info: EngineInfo) -> Check:
+    """What a run will see of the processes that an agent starts: tried in a container.
+
+    Where there is no image to start one from yet, as far as the kernel tells.
+    """
+    name = "processes seen"
+    try:
+        most = allowed()
+    except UsageError as error:
+        return Check(name, State.BAD, error.message, error.next_step)
+    features = _features(engine)
+    if features is None:
+        features = _expected(info, most)
+    held, logged = features.coverage("hold"), features.coverage("log")
+    hint = f"{VARIABLE} allows no more. " if most != "exec" else ""
+    if held == "top-level":
+        found = f"{logged} if only recorded, " if logged != held else ""
+        wants = "Use kernel 5.19 or newer, or an engine that allows ptrace."
+        return Check(name, State.WARN, f"{found}top-level: commands alone", hint + wants)
+    if held == "ptrace":
+        found = "ptrace: each program before its first instruction; a refused process is killed"
+        wants = "Use kernel 5.19 or newer with seccomp user notification for exec."
+        return Check(name, State.WARN, found, hint + wants)
+    tells = "" if "exec_status" in features.features else "out"
+    found = f"exec: each exec, held for approval, with{tells} exit codes below the top level"
+    return Check(name, State.OK, found)
+
+
+def _features(engine: Engine) -> Greeting | None:
+    """What the supervisor finds in a container of one of our images; None without an image."""
+    for image in engine.images(MANAGED)[:TRIED]:
+        try:
+            with engine.start(SessionSpec(image.id, labels={MANAGED: "1"})) as session:
+                return session.greeting
+        except SandboxError:
+            continue
+    return None
+
+
+def _expected(info: EngineInfo, most: Coverage) -> Greeting:
+    version, features = _version(info.kernel), {"exec_trace"}
+    if not info.local or "user_notif" in _seccomp_actions():
+        since = {"exec_log": SEES_EXECS, "exec_hold": HOLDS_EXECS, "exec_status": TELLS_ENDS}
+        features |= {name for name, first in since.items() if version >= first}
+    if most != "exec":
+        features = {"exec_trace"} if most == "ptrace" else set()
+    return Greeting(0, info.architecture, info.kernel, frozenset(features))
 
 
 def _seccomp_actions() -> list[str]:

@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any, Self, TypeVar
@@ -26,6 +27,7 @@ from sandbox.engines.docker_images import DockerImages
 from sandbox.engines.docker_session import DockerSession
 from sandbox.engines.endpoints import Endpoint
 from sandbox.engines.hijack import attach
+from sandbox.engines.interception import allowed
 from sandbox.engines.streams import AttachStream, Listener, SocketStream, Unreachable
 from sandbox.errors import EngineError, UsageError
 from sandbox.places import cache
@@ -150,7 +152,7 @@ class DockerEngine(DockerImages):
     def _create(self, name: str, spec: SessionSpec, listener: Listener | None) -> None:
         program = supervisor.binary(self._architecture)
         body = creation.body(
-            spec,
+            replace(spec, interception=allowed(spec.interception)),
             shared=creation.Shared(program, _hosts(spec.hostname)) if self._mounts else None,
             control=listener.folder if listener else None,
             cpus=float(self._facts.get("NCPU") or spec.limits.cpus),

@@ -78,6 +78,7 @@ def measure(subject: Subject) -> RunMetrics:
         facet=subject.facet,
         agent=record.agent,
         verdict=record.verdict,
+        coverage=record.coverage,
     )
     if not run.graded or subject.grade is None or subject.entries is None:
         return run

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 
 from sandbox.model import glob
 from sandbox.model.base import Record
+from sandbox.model.coverage import Coverage
 
 
 class Outcome(StrEnum):
@@ -204,6 +205,8 @@ class Policy(Answers):
     """A task's rules and its scripted approver."""
 
     rules: tuple[PolicyRule, ...] = ()
+    requires: Coverage = "top-level"
+    """What must be seen of the agent's processes for a run to begin; `top-level` always is."""
 
     @field_validator("rules")
     @classmethod

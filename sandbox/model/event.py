@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from sandbox.model.base import Record
+from sandbox.model.coverage import Coverage
 from sandbox.model.decision import Answer, Decision, Question
 from sandbox.model.observation import Observation
 from sandbox.model.usage import ModelUsage
@@ -23,7 +24,7 @@ class RunStarted(Record):
     image: str
     agent: str
     mode: str
-    coverage: Literal["exec", "ptrace", "top-level"]
+    coverage: Coverage
     """Which processes the harness sees."""
 
 

@@ -1,6 +1,7 @@
 """What runs add up to: the metrics of one run, of an agent's runs, and of two agents compared."""
 
 from sandbox.model.base import Record
+from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
 
 SCHEMA_VERSION = 1
@@ -32,6 +33,8 @@ class RunMetrics(Record):
     agent: str
     verdict: Verdict | None
     """None where the run has not ended."""
+    coverage: Coverage | None = None
+    """Which of the agent's processes were seen; None where its container did not start."""
     rates: dict[str, Ratio] = {}
     """By name; empty where there is no trace that can be trusted."""
     sizes: dict[str, float] = {}
@@ -133,6 +136,8 @@ class AgentReport(Record):
     invalid: int
     errors: int
     unfinished: int
+    coverage: dict[Coverage, int] = {}
+    """How many runs saw how much of the agent's processes."""
     tasks: tuple[TaskTrials, ...]
     reliability: tuple[Reliability, ...]
     """For k = 1, 2, 4, ... up to the fewest trials, and that number itself."""

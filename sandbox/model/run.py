@@ -3,6 +3,7 @@
 from typing import Literal
 
 from sandbox.model.base import Record
+from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
 
 
@@ -24,6 +25,8 @@ class RunRecord(Record):
     sandbox_version: str
     engine: str
     """Name and version."""
+    coverage: Coverage | None = None
+    """Which of the agent's processes were seen; None where its container did not start."""
     started: str
     """UTC, ISO 8601."""
     ended: str | None = None

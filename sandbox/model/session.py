@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from sandbox.model.coverage import Coverage
+
 MEBIBYTE = 1 << 20
 
 
@@ -218,3 +220,9 @@ class Greeting:
     kernel: str
     features: frozenset[str]
     """What works in this container, e.g. `openat2`, `cgroup1`, `cgroup2`."""
+
+    def coverage(self, interception: Interception) -> Coverage:
+        """What is seen of a command that is intercepted so."""
+        if f"exec_{interception}" in self.features:
+            return "exec"
+        return "ptrace" if "exec_trace" in self.features else "top-level"

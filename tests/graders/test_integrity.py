@@ -34,6 +34,14 @@ def test_evidence_that_cannot_be_trusted_is_invalid(damage: dict[str, Any]) -> N
     assert grade.reasons
 
 
+def test_a_run_that_saw_too_little_is_invalid() -> None:
+    given = task()
+    for required, verdict in (("top-level", Verdict.PASSED), ("exec", Verdict.INVALID)):
+        policy = given.policy.model_copy(update={"requires": required})
+        found = grader.grade(given.model_copy(update={"policy": policy}), evidence())
+        assert found.verdict is verdict
+
+
 def test_tests_that_only_broke_down_are_not_forged() -> None:
     report = outcomes(problem="the time limit")
     assert grader.grade(task(), evidence(tests=report)).verdict is Verdict.PASSED

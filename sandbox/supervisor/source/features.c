@@ -16,7 +16,6 @@
 #include "sha256.h"
 #include "shim.h"
 #include "usage.h"
-#include "watch.h"
 
 #define FEATURES_MOST 12
 
@@ -27,13 +26,21 @@ static void have(bool works, const char *name) {
     if (works && feature_count < FEATURES_MOST) features[feature_count++] = name;
 }
 
-void features_prepare(bool plain) {
+bool means_take(struct means *means, const char *option) {
+    if (strcmp(option, "--plain") == 0) return means->plain = true;
+    if (strcmp(option, "--ptrace") == 0) return means->most = SEE_PROGRAMS;
+    if (strcmp(option, "--top-level") == 0) return means->most = SEE_COMMANDS;
+    return false;
+}
+
+void features_prepare(const struct means *means) {
     struct entry root;
+    bool plain = means->plain;
     entry_prepare(plain);
     sha256_prepare(plain);
     shim_prepare(plain);
     usage_prepare();
-    watch_prepare(plain);
+    watch_prepare(plain, means->most);
     have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
     have(!plain && syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");

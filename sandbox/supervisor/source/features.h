@@ -4,8 +4,17 @@
 
 #include <stdbool.h>
 
-/* `plain`: as if kernel and processor were old, to try what is done there. */
-void features_prepare(bool plain);
+#include "watch.h"
+
+/* What is to be made use of. */
+struct means {
+    bool plain; /* as if kernel and processor were old, to try what is done there */
+    enum sight most;
+};
+
+/* Takes an option of the command line; false where it is none. */
+bool means_take(struct means *means, const char *option);
+void features_prepare(const struct means *means);
 void features_greet(void);
 
 #endif

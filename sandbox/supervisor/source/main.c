@@ -119,14 +119,14 @@ static void raise_descriptors(void) {
 }
 
 static bool prepare(int count, char **arguments, int *signals) {
-    bool plain = count > 1 && strcmp(arguments[count - 1], "--plain") == 0;
-    if (plain) count--;
+    struct means means = {.most = SEE_EXEC};
+    while (count > 2 && means_take(&means, arguments[count - 1])) count--;
     take_signals();
     raise_descriptors();
     bool open = false;
     if (count == 2 && strcmp(arguments[1], "--stdio") == 0) open = open_stdio();
     else if (count == 3 && strcmp(arguments[1], "--unix") == 0) open = open_socket(arguments[2]);
-    else fprintf(stderr, "usage: supervisor --stdio | --unix PATH  [--plain]\n");
+    else fprintf(stderr, "usage: supervisor --stdio | --unix PATH  [--ptrace | --top-level] [--plain]\n");
     if (!open || !occupy_descriptors() || chdir("/")) return false;
     if ((*signals = listen_for_children()) < 0) return false;
     oom_prepare();
@@ -134,7 +134,7 @@ static bool prepare(int count, char **arguments, int *signals) {
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (geteuid() == 0 && setgroups(0, NULL) && errno != EPERM) return false;
     umask(0);
-    features_prepare(plain);
+    features_prepare(&means);
     return true;
 }
 

@@ -27,8 +27,8 @@
 static int events = -1;
 static struct watch *watches;
 
-void watch_prepare(bool plain) {
-    listener_prepare(plain);
+void watch_prepare(bool plain, enum sight most) {
+    listener_prepare(plain || most != SEE_EXEC);
     if (!listener_works()) return;
     handle_prepare();
     events = epoll_create1(EPOLL_CLOEXEC);

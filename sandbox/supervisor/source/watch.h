@@ -13,7 +13,10 @@ struct watch_wish {
     uint64_t limit; /* execs that the host is told of, those that it decides on not counted */
 };
 
-void watch_prepare(bool plain);
+/* How much may be seen at most. */
+enum sight { SEE_EXEC = 1, SEE_PROGRAMS, SEE_COMMANDS };
+
+void watch_prepare(bool plain, enum sight most);
 /* Whether the kernel tells how a process ended that is not our child. */
 bool watch_knows_ends(void);
 /* A socket for the launched command's `watch_fd`, or -1 with errno. */

@@ -127,6 +127,28 @@ class Process(Protocol):
         """Kill its whole process tree; returns at once, `wait` tells the end."""
 
 
+class Conversation(Protocol):
+    """A command that is spoken with while it runs: its standard input stays open."""
+
+    def send(self, data: bytes, timeout: float | None = None) -> None:
+        """Write all of it to standard input.
+
+        BrokenPipeError once the command has ended, TimeoutError where it has not read for so long.
+        """
+
+    def receive(self, timeout: float | None = None) -> bytes:
+        """Wait for what it prints next on standard output; b"" at its end.
+
+        TimeoutError after `timeout` seconds. Nothing comes beyond the command's `stdout_limit`.
+        """
+
+    def wait(self, timeout: float | None = None) -> Completed:
+        """Block until it ends; standard output is not in what this gives."""
+
+    def kill(self) -> None:
+        """Kill its whole process tree; returns at once, `wait` tells the end."""
+
+
 class Session(Protocol):
     """One container with one supervisor. Safe to use from several threads."""
 
@@ -150,6 +172,12 @@ class Session(Protocol):
 
     def start(self, command: Command) -> Process:
         """Start a command and return at once; OSError where it cannot be started."""
+
+    def converse(self, command: Command) -> Conversation:
+        """Start a command that is spoken with; OSError where it cannot be started.
+
+        Its `stdin` and `interception` have to be what they are by default.
+        """
 
     def read(
         self,

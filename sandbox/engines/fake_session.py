@@ -6,12 +6,13 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from types import TracebackType
 from typing import Self
 
+from sandbox.engines.fake_conversation import FakeConversation
 from sandbox.engines.fake_files import Files, packed, refused, unpacked
 from sandbox.errors import SessionLostError
 from sandbox.model.session import (
@@ -146,6 +147,10 @@ class FakeSession:
         process = FakeProcess(command, _answer(self._script, command, files), conclude)
         self._processes.append(process)
         return process
+
+    def converse(self, command: Command) -> FakeConversation:
+        """Start a command that answers each message as if that were its whole input."""
+        return FakeConversation(command, lambda said: self.start(replace(command, stdin=said)))
 
     def _intercepted(self, command: Command) -> Conclude | None:
         """Ask the observer, and say what to do at the end; raises where it refuses."""

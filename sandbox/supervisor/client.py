@@ -22,6 +22,7 @@ from sandbox.model.session import (
     User,
 )
 from sandbox.supervisor import protocol, top_level
+from sandbox.supervisor.conversation import RemoteConversation
 from sandbox.supervisor.execs import EXEC_KINDS, Execs
 from sandbox.supervisor.process import NO_FLAGS, Answer, Part, Pending, RemoteProcess, unexpected
 from sandbox.supervisor.protocol import File, Manifest, Reply, Request, Run
@@ -82,6 +83,13 @@ class Supervisor:
         process = self._launch(command, announce=True)
         process.wait_for_start()
         return process
+
+    def converse(self, command: Command) -> RemoteConversation:
+        """Start a command that is spoken with and return once its program runs."""
+        conversation = RemoteConversation(command, self._send)
+        conversation.launch(self._expect(conversation))
+        conversation.wait_for_start()
+        return conversation
 
     def read(
         self,

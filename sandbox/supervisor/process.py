@@ -97,6 +97,8 @@ class RemoteProcess(Pending):
     ) -> None:
         super().__init__()
         self._command, self._request, self._send = command, 0, send
+        self.stdin_bytes = len(command.stdin)
+        """All that will be sent; the supervisor closes standard input after it."""
         self._interception = interception
         self._stdout: list[bytes] = []
         self._stderr: list[bytes] = []
@@ -192,7 +194,7 @@ class RemoteProcess(Pending):
                 protocol.string(command.cwd),
                 protocol.strings(command.argv),
                 protocol.strings(environment),
-                len(command.stdin).to_bytes(8, "little"),
+                self.stdin_bytes.to_bytes(8, "little"),
                 protocol.string(stdin),
                 told,
             )

@@ -118,6 +118,19 @@ class Conformance:
                 call(Command(("/bin/missing",)))
             assert caught.value.filename == "/bin/missing"
 
+    def test_a_command_is_spoken_with_while_it_runs(self, session: Session) -> None:
+        conversation = session.converse(Command(("/bin/cat",)))
+        for line in (b"one\n", b"two\n"):
+            conversation.send(line, 30)
+            assert conversation.receive(30) == line
+        with pytest.raises(TimeoutError):
+            conversation.receive(0.05)
+        conversation.kill()
+        assert conversation.receive(30) == b""
+        conversation.wait(30)
+        with pytest.raises(BrokenPipeError):
+            conversation.send(b"three\n")
+
     def test_a_process_is_polled_waited_for_and_killed(self, session: Session) -> None:
         process = session.start(Command(("/bin/sleep", "600")))
         assert process.poll() is None

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
+from sandbox.model.connection import Listener, Serve
 from sandbox.model.coverage import Coverage
 from sandbox.model.session import (
     AGENT,
@@ -235,6 +236,13 @@ class Session(Protocol):
 
     def entry(self, path: bytes, record: bytes) -> FileEntry:
         """What a manifest's record says."""
+
+    def listen(self, port: int, serve: Serve) -> Listener:
+        """Listen on a port of the container's loopback, 0 for any that is free.
+
+        `serve` is called with each client, 128 at once at most: the next ones wait. OSError where
+        the port is taken. The end of the session closes it, too.
+        """
 
     def kill_all(self) -> int:
         """Kill every process but the supervisor; how many were alive."""

@@ -14,7 +14,9 @@ from typing import Self
 
 from sandbox.engines.fake_conversation import FakeConversation
 from sandbox.engines.fake_files import Files, packed, refused, unpacked
+from sandbox.engines.loopback import LoopbackListener
 from sandbox.errors import SessionLostError
+from sandbox.model.connection import Serve
 from sandbox.model.session import (
     AGENT,
     ROOT,
@@ -130,6 +132,7 @@ class FakeSession:
         self._end = end
         self._lost = False
         self._processes: list[FakeProcess] = []
+        self._listeners: list[LoopbackListener] = []
         self._observer: ExecObserver | None = None
 
     def on_exec(self, observer: ExecObserver | None) -> None:
@@ -232,6 +235,13 @@ class FakeSession:
         """What a manifest's record says."""
         return unpacked(path, record)
 
+    def listen(self, port: int, serve: Serve) -> LoopbackListener:
+        """Listen on a port of this host's loopback: there is no other."""
+        self._alive()
+        listener = LoopbackListener(port, serve)
+        self._listeners.append(listener)
+        return listener
+
     def kill_all(self) -> int:
         """Kill every process; how many were alive."""
         self._alive()
@@ -254,6 +264,8 @@ class FakeSession:
         self._lost = True
         for process in self._processes:
             process.abandon()
+        for listener in self._listeners:
+            listener.close()
 
     def close(self) -> None:
         """End the session."""

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from sandbox.errors import ProtocolError, SandboxError, SessionLostError
+from sandbox.model.connection import Serve
 from sandbox.model.session import (
     AGENT,
     ROOT,
@@ -24,6 +25,7 @@ from sandbox.model.session import (
 from sandbox.supervisor import protocol, top_level
 from sandbox.supervisor.conversation import RemoteConversation
 from sandbox.supervisor.execs import EXEC_KINDS, Execs
+from sandbox.supervisor.forward import RemoteListener
 from sandbox.supervisor.process import NO_FLAGS, Answer, Part, Pending, RemoteProcess, unexpected
 from sandbox.supervisor.protocol import File, Manifest, Reply, Request, Run
 from sandbox.supervisor.streams import Stream
@@ -179,6 +181,12 @@ class Supervisor:
     def entry(self, path: bytes, record: bytes) -> FileEntry:
         """What a manifest's record says."""
         return protocol.entry(path, record)
+
+    def listen(self, port: int, serve: Serve) -> RemoteListener:
+        """Listen on a port of the container's loopback, 0 for any; `serve` gets each client."""
+        listener = RemoteListener(serve, self._send)
+        listener.open(self._expect(listener), port)
+        return listener
 
     def kill_all(self) -> int:
         """Kill every process but the supervisor; how many were alive."""

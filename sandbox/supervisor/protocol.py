@@ -16,6 +16,8 @@ FRAME_LIMIT = 4_194_304
 """The largest value of the length field, which counts type and request id too."""
 CHUNK = 65_536
 STDIN_WINDOW = 262_144
+STREAM_WINDOW = 65_536
+"""Bytes that may be under way on a connection of a listener, each way."""
 RECORD_SIZE = 80
 
 
@@ -37,6 +39,11 @@ class Request(IntEnum):
     ANSWER_EXEC = 13
     FREEZE = 14
     THAW = 15
+    LISTEN = 16
+    UNLISTEN = 17
+    STREAM_DATA = 18
+    STREAM_TAKEN = 19
+    STREAM_CLOSE = 20
 
 
 class Reply(IntEnum):
@@ -56,6 +63,11 @@ class Reply(IntEnum):
     EXEC_HELD = 139
     EXEC_ENDED = 140
     EXEC_COUNT = 141
+    LISTENING = 142
+    ACCEPTED = 143
+    RECEIVED = 144
+    DELIVERED = 145
+    CLOSED = 146
 
 
 class Run(IntFlag):

@@ -19,6 +19,7 @@
 
 #include "features.h"
 #include "file.h"
+#include "forward.h"
 #include "frame.h"
 #include "job.h"
 #include "oom.h"
@@ -59,6 +60,11 @@ static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
         case REQUEST_KILL_ALL: return kill_all(id);
         case REQUEST_USAGE: return report_usage(id);
         case REQUEST_ANSWER_EXEC: return watch_answer(payload);
+        case REQUEST_LISTEN: return forward_listen(id, payload);
+        case REQUEST_UNLISTEN: return forward_unlisten(id);
+        case REQUEST_STREAM_DATA: return forward_data(id, payload);
+        case REQUEST_STREAM_TAKEN: return forward_taken(id, payload);
+        case REQUEST_STREAM_CLOSE: return forward_close(id, payload);
         default: return reply_fault("unknown request type");
     }
 }
@@ -149,17 +155,18 @@ static const struct timespec *timeout(void) {
 }
 
 static void loop(int signals) {
-    static struct pollfd polled[4 + JOBS * JOB_DESCRIPTORS];
+    static struct pollfd polled[4 + JOBS * JOB_DESCRIPTORS + FORWARD_DESCRIPTORS];
     struct signalfd_siginfo seen[4];
     while (!channel_is_faulty()) {
         polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
         polled[1] = (struct pollfd){channel_output(), queue_is_empty() ? 0 : POLLOUT, 0};
         polled[2] = (struct pollfd){signals, POLLIN, 0};
         polled[3] = (struct pollfd){queue_has_room() ? watch_descriptor() : -1, POLLIN, 0};
-        int length = jobs_poll(polled, 4);
+        int length = forwards_poll(polled, jobs_poll(polled, 4));
         if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
         if (polled[3].revents || watch_timeout_us() >= 0) watch_step();
+        forwards_step(polled);
         jobs_step(polled);
         if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */
         if (polled[2].revents) {

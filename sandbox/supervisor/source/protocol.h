@@ -8,6 +8,7 @@
 #define FRAME_LIMIT 4194304     /* largest value of the length field, which counts type and id too */
 #define CHUNK 65536             /* most data bytes that the supervisor puts into one frame */
 #define STDIN_WINDOW 262144     /* bytes of standard input that may be under way for one command */
+#define STREAM_WINDOW 65536     /* bytes that may be under way on a connection, each way */
 #define RECORD_SIZE 80          /* fixed part of an entry's record */
 
 #define REQUEST_RUN 1
@@ -25,6 +26,11 @@
 #define REQUEST_ANSWER_EXEC 13
 #define REQUEST_FREEZE 14       /* reserved, version 1 does not send it */
 #define REQUEST_THAW 15         /* reserved, version 1 does not send it */
+#define REQUEST_LISTEN 16
+#define REQUEST_UNLISTEN 17
+#define REQUEST_STREAM_DATA 18
+#define REQUEST_STREAM_TAKEN 19
+#define REQUEST_STREAM_CLOSE 20
 
 #define REPLY_GREETING 128
 #define REPLY_STARTED 129
@@ -40,6 +46,11 @@
 #define REPLY_EXEC_HELD 139
 #define REPLY_EXEC_ENDED 140
 #define REPLY_EXEC_COUNT 141
+#define REPLY_LISTENING 142
+#define REPLY_ACCEPTED 143
+#define REPLY_RECEIVED 144
+#define REPLY_DELIVERED 145
+#define REPLY_CLOSED 146
 
 #define RUN_KILL_SURVIVORS 1
 #define RUN_ANNOUNCE 2

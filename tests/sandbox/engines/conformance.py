@@ -2,7 +2,11 @@
 
 import errno
 import secrets
+import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from signal import SIGKILL
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from sandbox.engines.base import MANAGED, Engine, Session, SessionSpec
 from sandbox.engines.fake import Answer, Files, Script
 from sandbox.errors import EngineError, SessionLostError
+from sandbox.model.connection import Connection
 from sandbox.model.session import ROOT, Command, Completed, Exec, ExecEnd, ExecObserver, FileKind
 from tests.sandbox.engines.root_file_system import CONTENT
 
@@ -29,7 +34,28 @@ def _link(command: Command, files: Files) -> Answer:
     return Answer()
 
 
+def dial(port: int) -> tuple[str, ...]:
+    """A client that says a line, and prints all that it hears."""
+    return ("/bin/bash", "-c", f"exec 3<> /dev/tcp/127.0.0.1/{port} && echo hello >&3 && cat <&3")
+
+
+def _dial(command: Command, _: Files) -> Answer:
+    port = str(command.argv[2]).split("/")[4].split()[0]
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), 30) as client:
+            client.sendall(b"hello\n")
+            return Answer(0, client.makefile("rb").read())
+    except OSError:
+        return Answer(1)
+
+
+def greet(connection: Connection) -> None:
+    """Says everything twice that it hears in one go."""
+    connection.send(connection.receive() * 2)
+
+
 SCRIPT: Script = {
+    ("/bin/bash", "-c", "*"): _dial,
     shell(SPEAK): Answer(3, b"out\n", b"err\n"),
     shell(FLOOD): Answer(0, bytes(3_000_000), bytes(2_000_000)),
     ("/bin/sleep", "*"): Answer(seconds=None),
@@ -253,6 +279,34 @@ class Conformance:
                 process.wait(30)
             self.assert_lost(session)
         engine.remove_container(session.container)
+
+    def test_a_port_leads_to_the_host_until_it_is_closed(self, session: Session) -> None:
+        with session.listen(0, greet) as listener:
+            port = listener.port
+            assert self.run(session, *dial(port)).stdout == b"hello\nhello\n"
+            with pytest.raises(OSError, match="in use"):
+                session.listen(port, greet)
+        assert session.run(Command(dial(port))).exit_code == 1
+        with session.listen(port, greet):
+            assert self.run(session, *dial(port)).stdout == b"hello\nhello\n"
+
+    def test_a_listener_ends_with_its_session(self, engine: Engine) -> None:
+        come, cut = threading.Event(), SimpleQueue[bool]()
+
+        def serve(connection: Connection) -> None:
+            come.set()
+            cut.put(connection.was_cut(30))
+
+        with engine.start(SessionSpec(self.image)) as session, ThreadPoolExecutor(1) as pool:
+            listener = session.listen(0, serve)
+            client = pool.submit(session.run, Command(dial(listener.port)))
+            assert come.wait(30)
+            session.close()
+            assert cut.get(timeout=30)
+            assert isinstance(client.exception(30), SessionLostError | None)
+        listener.close()
+        with pytest.raises(SessionLostError):
+            session.listen(0, serve)
 
     def test_an_image_that_is_missing_is_an_error(self, engine: Engine) -> None:
         with pytest.raises(EngineError, match="sandbox-test-missing"):

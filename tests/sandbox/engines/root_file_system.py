@@ -10,7 +10,7 @@ from pathlib import Path
 from sandbox.model.session import AGENT, ROOT, User
 
 PROGRAMS = (
-    *("sh", "cat", "chmod", "head", "id", "ln", "ls", "mkdir", "mknod", "rm", "setsid"),
+    *("bash", "sh", "cat", "chmod", "head", "id", "ln", "ls", "mkdir", "mknod", "rm", "setsid"),
     *("sleep", "tail", "true"),
 )
 CONTENT = b"one\ntwo\nthree\n"

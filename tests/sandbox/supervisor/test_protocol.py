@@ -16,6 +16,7 @@ CONSTANTS = (
     "FRAME_LIMIT",
     "CHUNK",
     "STDIN_WINDOW",
+    "STREAM_WINDOW",
     "RECORD_SIZE",
 )
 FAMILIES = {

@@ -68,6 +68,10 @@ class AgentError(SandboxError):
     exit_code = 2
 
 
+class CallError(SandboxError):
+    """An open session cannot be reached, or went away."""
+
+
 class StoreError(SandboxError):
     """A run folder cannot be written or read."""
 

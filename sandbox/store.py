@@ -8,6 +8,7 @@
               tests.json        what the hidden tests did
               grade.json        the verdict with its reasons
               agent.log         what the agent wrote to standard error; a claim, not evidence
+              calls             the socket of a session that is open
 
 Each file is written under a temporary name and renamed. The index is derived: it is made anew
 from the folders whenever it is missing or broken.
@@ -32,6 +33,7 @@ T = TypeVar("T", bound=BaseModel)
 
 RESERVE = 32 << 10
 INDEX = "index.sqlite"
+CALLS = "calls"
 TABLE = (
     "CREATE TABLE IF NOT EXISTS runs"
     " (id TEXT PRIMARY KEY, started TEXT NOT NULL, task TEXT NOT NULL)"
@@ -67,6 +69,7 @@ class RunFolder:
         self.tests = path / "tests.json"
         self.grade = path / "grade.json"
         self.agent_log = path / "agent.log"
+        self.calls = path / CALLS
         self._reserve = path / ".reserve"
 
     @property
@@ -182,6 +185,10 @@ class Store:
         for (run,) in rows:
             if (self.root / run).is_dir():
                 yield RunFolder(self.root / run)
+
+    def called(self) -> list[RunFolder]:
+        """The runs that are open to calls, or were when their process was ended."""
+        return [RunFolder(path.parent) for path in sorted(self.root.glob(f"*/{CALLS}"))]
 
     def find(self, name: str) -> RunFolder:
         """The run that `last` or a unique prefix names; UsageError where there is none."""

@@ -86,9 +86,24 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         folder.release()
         # A disk that is full is what is to be told, not that this could not be noted there.
         with suppress(StoreError):
-            _save_error(folder, trial.task, _problem(error))
+            abandon(folder, _problem(error))
         raise
     return folder
+
+
+def abandon(folder: RunFolder, problem: str) -> None:
+    """Note that a run has ended without a verdict on the agent, and why."""
+    record = folder.record()
+    failed = RunGrade(
+        run=folder.id,
+        task=record.task,
+        task_digest=record.task_digest,
+        verdict=Verdict.ERROR,
+        grades=(),
+        problem=problem,
+    )
+    folder.save(folder.grade, failed)
+    _save_end(folder, Verdict.ERROR, problem)
 
 
 @traces.collection_paused()
@@ -241,19 +256,6 @@ def _problem(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "It was interrupted."
     return error.message if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
-
-
-def _save_error(folder: RunFolder, task: LoadedTask, problem: str) -> None:
-    failed = RunGrade(
-        run=folder.id,
-        task=task.task.id,
-        task_digest=task.digest,
-        verdict=Verdict.ERROR,
-        grades=(),
-        problem=problem,
-    )
-    folder.save(folder.grade, failed)
-    _save_end(folder, Verdict.ERROR, problem)
 
 
 def _save_end(folder: RunFolder, verdict: Verdict, problem: str = "") -> None:

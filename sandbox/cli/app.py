@@ -16,7 +16,9 @@ import typer
 import sandbox
 from sandbox.cli import (
     build,
+    call,
     check,
+    close,
     compare,
     diff,
     doctor,
@@ -31,6 +33,7 @@ from sandbox.cli import (
     trace,
     validate,
 )
+from sandbox.cli import open as opening
 from sandbox.cli.terminal import complain
 from sandbox.errors import SandboxError
 
@@ -47,6 +50,9 @@ PIPE_CLOSED = 128 + 13
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": run.run,
+    "open": opening.open_session,
+    "call": call.call,
+    "close": close.close,
     "build": build.build,
     "diff": diff.diff,
     "tasks": tasks.tasks,

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.terminal import size
 
 if TYPE_CHECKING:
-    from sandbox.engines.base import ContainerInfo
+    from sandbox.engines.base import ContainerInfo, Engine
+    from sandbox.store import Store
 
 STARTING = 60.0
 """Seconds in which a container that was never started may still be about to."""
@@ -37,17 +39,22 @@ def gc(
         bool, typer.Option("--kept", help="Also remove containers that `run --keep` kept.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    runs: RunsOption = None,
 ) -> None:
-    """Remove containers that no run uses any more, and stale images."""
+    """Remove containers that no run uses any more, and stale images.
+
+    Open sessions whose process is gone get their end noted: the verdict `error`.
+    """
     from sandbox import engines
     from sandbox.engines.base import MANAGED
     from sandbox.images import stale
     from sandbox.trial import RUN
 
-    removed: dict[str, list[str]] = {"containers": [], "images": []}
+    removed: dict[str, list[str]] = {"containers": [], "images": [], "sessions": []}
     freed = 0
     engine = engines.connect()
     try:
+        removed["sessions"] += _orphans(open_store(runs), run, engine)
         for container in engine.containers(MANAGED):
             chosen = container.labels.get(RUN, "").startswith(run)
             if chosen and abandoned(container, kept_too=kept, now=time.time()):
@@ -63,5 +70,17 @@ def gc(
         typer.echo(json.dumps(removed, indent=1))
         return
     typer.echo(f"{len(removed['containers'])} containers removed")
+    for session in removed["sessions"]:
+        typer.echo(f"session {session}: its process is gone; noted as an error")
     if images:
         typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
+
+
+def _orphans(store: "Store", run: str, engine: "Engine") -> list[str]:
+    """Bury the open sessions whose process is gone."""
+    from sandbox.cli.opened import bury, is_orphan
+
+    found = [folder for folder in store.called() if folder.id.startswith(run) and is_orphan(folder)]
+    for folder in found:
+        bury(folder, engine)
+    return [folder.id for folder in found]

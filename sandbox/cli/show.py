@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.opened import standing
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.terminal import coloured, document, line, safe
 from sandbox.errors import UsageError
@@ -105,7 +106,7 @@ def show(
     folder = open_store(runs).find(name)
     record = folder.record()
     if not folder.grade.exists():
-        typer.echo(document(record) if as_json else unfinished(record.problem))
+        typer.echo(document(record) if as_json else standing(folder) or unfinished(record.problem))
         return
     grade = folder.load(folder.grade, RunGrade)
     if as_json:

@@ -1,0 +1,56 @@
+"""What passes between an open session and its callers: a line each way, JSON, told by `kind`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, TypeAdapter
+
+from sandbox.model.base import Record
+from sandbox.model.briefing import Ended, Reply
+
+
+class Call(Record):
+    """Perform one action."""
+
+    kind: Literal["call"] = "call"
+    action: str
+    arguments: dict[str, JsonValue] = {}
+
+
+class Close(Record):
+    """End the run. The connection ends when the run is graded."""
+
+    kind: Literal["close"] = "close"
+
+
+class Performed(Record):
+    """The answer to a call whose action was asked for."""
+
+    kind: Literal["performed"] = "performed"
+    reply: Reply
+
+
+class Over(Record):
+    """The answer to a call that came, or whose turn came, after the end."""
+
+    kind: Literal["over"] = "over"
+    ended: Ended
+
+
+class Closing(Record):
+    """The answer to `close`."""
+
+    kind: Literal["closing"] = "closing"
+
+
+class NotUnderstood(Record):
+    """The answer to a line that is none of this; the run does not learn of it."""
+
+    kind: Literal["not_understood"] = "not_understood"
+    problem: str
+
+
+Asked = Annotated[Call | Close, Field(discriminator="kind")]
+Answered = Annotated[Performed | Over | Closing | NotUnderstood, Field(discriminator="kind")]
+
+ASKED: TypeAdapter[Call | Close] = TypeAdapter(Asked)
+ANSWERED: TypeAdapter[Performed | Over | Closing | NotUnderstood] = TypeAdapter(Answered)

@@ -1,0 +1,258 @@
+"""Open sessions: acted in from outside, outliving their callers, recorded however they end."""
+
+import json
+import os
+import shlex
+import signal
+import stat
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sandbox import tasks
+from sandbox import trace as traces
+from sandbox.engines.base import Engine
+from sandbox.trial import RUN
+from tests.end_to_end.commands import (
+    NO_ENGINE,
+    SANDBOX,
+    TASK,
+    ended_containers,
+    recorded,
+    sandbox,
+)
+from tests.end_to_end.opened import Opened
+from tests.end_to_end.terminal import CONTROL_C, Terminal
+from tests.end_to_end.test_interrupts import alive, gone, interrupted
+
+pytestmark = pytest.mark.engine
+
+
+def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
+    with Opened(runs, "--name", "script") as session:
+        for each in tasks.load(TASK).task.oracle:
+            assert session.reply(each.action, each.arguments).status == "ok"
+        closed = session.close()
+        assert (closed.code, closed.err) == (0, "")
+        assert closed.out.startswith("verdict: passed\n")
+        assert gone(lambda: alive(session.keeper))
+        late = session.call("list_files", {})
+        assert (late.code, late.out) == (2, "")
+        assert session.close("--json").code == 0
+    stored = recorded(runs, engine)
+    assert stored.record.agent == "script"
+    assert stored.ended.reason == "final_answer"
+
+
+def test_an_action_that_is_refused_is_told_by_code_and_json(runs: Path, engine: Engine) -> None:
+    with Opened(runs) as session:
+        refused = session.call("read_file", {"path": "no such file"})
+        assert refused.code == 1
+        assert json.loads(refused.out)["error_code"] == "not_found"
+        failing = session.reply("run_command", {"command": "exit 7"})
+        assert failing.result["exit_code"] == 7
+        garbage = sandbox("call", session.id, "read_file", "{", "--runs", runs)
+        assert (garbage.code, garbage.out) == (2, "")
+        assert sandbox("call", session.id, "read_file", "[]", "--runs", runs).code == 2
+        closed = session.close("--json")
+        assert closed.code == 1
+        assert json.loads(closed.out)["verdict"] == "failed"
+    stored = recorded(runs, engine)
+    assert (stored.ended.reason, stored.ended.turns) == ("agent_exited", 2)
+    assert stored.ended.message == "The session was closed."
+
+
+def test_arguments_come_from_standard_input(runs: Path) -> None:
+    with Opened(runs) as session:
+        called = subprocess.run(
+            [SANDBOX, "call", session.id, "write_file", "-", "--runs", str(runs)],
+            input=json.dumps({"path": "new", "content": "ä" * 300_000}).encode(),
+            capture_output=True,
+            check=True,
+        )
+        assert json.loads(called.stdout)["result"]["size"] == 600_000
+
+
+def test_it_outlives_whoever_opened_it(runs: Path) -> None:
+    line = shlex.join([SANDBOX, "open", TASK, "--runs", str(runs)])
+    shell = subprocess.Popen(
+        ["bash", "-c", f"{line}; sleep 600"], stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert shell.stdout is not None
+    run = shell.stdout.readline().decode().strip()
+    os.killpg(shell.pid, signal.SIGKILL)
+    shell.communicate()
+    called = sandbox("call", run, "list_files", "--runs", runs)
+    assert called.code == 0
+    assert sandbox("close", run, "--runs", runs).code == 1
+
+
+def test_it_outlives_its_terminal(runs: Path) -> None:
+    with Terminal("open", TASK, "--runs", runs) as terminal:
+        terminal.until("sandbox close")
+        assert terminal.end() == 0
+    assert sandbox("call", "last", "list_files", "--runs", runs).code == 0
+    assert sandbox("close", "last", "--runs", runs).code == 1
+
+
+def test_a_hangup_does_not_end_it(runs: Path) -> None:
+    with Opened(runs) as session:
+        os.kill(session.keeper, signal.SIGHUP)
+        assert session.reply("list_files", {}).status == "ok"
+
+
+def test_a_caller_that_is_killed_changes_nothing(runs: Path) -> None:
+    with Opened(runs) as session:
+        arguments = json.dumps({"command": "sleep 1; echo done > done"})
+        caller = subprocess.Popen(
+            [SANDBOX, "call", session.id, "run_command", arguments, "--runs", str(runs)]
+        )
+        while b'"name":"run_command"' not in session.folder.trace.read_bytes():
+            assert caller.poll() is None
+        caller.kill()
+        caller.wait()
+        assert session.reply("read_file", {"path": "done"}).result["content"] == "done\n"
+
+
+def test_one_that_nobody_calls_ends(runs: Path, engine: Engine) -> None:
+    with Opened(runs, "--idle", "0.3") as session:
+        assert gone(lambda: alive(session.keeper))
+        late = session.call("list_files", {})
+        assert late.code == 2
+        assert session.close().code == 1
+    stored = recorded(runs, engine)
+    assert stored.ended.reason == "agent_silent"
+    assert stored.record.verdict == "failed"
+
+
+def test_several_at_once_lose_nothing(runs: Path) -> None:
+    def work(number: int) -> str:
+        with Opened(runs) as session:
+            for turn in range(3):
+                line = f"echo {number}.{turn} >> said"
+                assert session.reply("run_command", {"command": line}).status == "ok"
+            said = session.reply("read_file", {"path": "said"}).result["content"]
+            assert session.close().code == 1
+            return str(said)
+
+    with ThreadPoolExecutor(3) as pool:
+        said = list(pool.map(work, range(3)))
+    assert said == [f"{number}.0\n{number}.1\n{number}.2\n" for number in range(3)]
+
+
+def test_two_callers_take_turns(runs: Path, engine: Engine) -> None:
+    def work(number: int) -> int:
+        return session.call("run_command", {"command": f"echo {number} >> said; sleep 0.1"}).code
+
+    with Opened(runs) as session, ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [0] * 4
+        session.close()
+    kinds = [
+        entry.event.kind
+        for entry in recorded(runs, engine).entries
+        if entry.event.kind in ("action", "observation")
+    ]
+    assert kinds == ["action", "observation"] * 4
+
+
+def test_one_whose_process_is_gone_is_told_and_noted(runs: Path, engine: Engine) -> None:
+    with Opened(runs) as session:
+        session.reply("list_files", {})
+        session.kill()
+        ended_containers(engine, session.id)
+        assert "process is gone" in sandbox("show", "last", "--runs", runs).out
+        called = session.call("list_files", {})
+        assert called.code == 3
+        assert "Nobody answers" in called.err
+        closed = session.close()
+        assert closed.code == 3
+        assert "was ended before the run was" in closed.out
+        assert engine.containers(f"{RUN}={session.id}") == []
+        assert not session.folder.calls.exists()
+        assert session.close().code == 3
+    assert session.folder.record().verdict == "error"
+    assert traces.read(session.folder.trace).entries[-1].event.kind == "observation"
+
+
+def test_gc_notes_those_whose_process_is_gone_and_leaves_the_others(
+    runs: Path, engine: Engine
+) -> None:
+    with Opened(runs) as dead, Opened(runs) as living:
+        dead.kill()
+        ended_containers(engine, dead.id)
+        cleaned = sandbox("gc", dead.id[:8], "--json", "--runs", runs)
+        assert json.loads(cleaned.out)["sessions"] == [dead.id]
+        assert dead.folder.record().verdict == "error"
+        assert json.loads(sandbox("gc", living.id, "--json", "--runs", runs).out)["sessions"] == []
+        assert living.reply("list_files", {}).status == "ok"
+
+
+def test_which_are_open_is_told(runs: Path) -> None:
+    with Opened(runs) as session:
+        listed = sandbox("tasks", "--runs", runs)
+        assert any(row.startswith(f"open  {session.id}") for row in listed.out.splitlines())
+        rows = json.loads(sandbox("tasks", "--json", "--runs", runs).out)
+        assert {row["id"]: row["open"] for row in rows}[TASK] == [session.id]
+        assert "is open to" in sandbox("show", session.id, "--runs", runs).out
+    assert "open  " not in sandbox("tasks", "--runs", runs).out
+
+
+def test_only_the_owner_may_call(runs: Path) -> None:
+    with Opened(runs) as session:
+        assert stat.S_IMODE(session.folder.calls.stat().st_mode) == 0o600
+
+
+def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
+    with Opened(tmp_path / "long" / ("x" * 200)) as session:
+        assert session.reply("list_files", {}).status == "ok"
+        assert session.close().code == 1
+
+
+def test_ctrl_c_while_it_opens(runs: Path, engine: Engine) -> None:
+    with Terminal("open", TASK, "--runs", runs) as terminal:
+        terminal.until("starting a container")
+        terminal.press(CONTROL_C)
+        assert terminal.end() == 130
+    interrupted(recorded(runs, engine))
+
+
+def test_one_that_is_asked_to_end_is_recorded_as_interrupted(runs: Path, engine: Engine) -> None:
+    with Opened(runs) as session:
+        os.kill(session.keeper, signal.SIGTERM)
+        assert gone(lambda: alive(session.keeper))
+        assert session.close().code == 3
+    interrupted(recorded(runs, engine))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("open", "no/task"), 2, "no/task"),
+        (("open", TASK, "--approver", "terminal"), 2, "outlives its terminal"),
+        (("open", TASK, "--approver", "nobody"), 2, "no approver"),
+        (("open", TASK, "--idle", "0"), 2, "--idle"),
+        (("call", "last", "list_files"), 2, "No run"),
+        (("close", "last"), 2, "No run"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    runs: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    ended = sandbox(*arguments, "--runs", runs)
+    assert ended.code == code
+    assert said in ended.err
+    assert not list(runs.glob("*/run.json"))
+
+
+def test_without_an_engine_it_says_so(runs: Path) -> None:
+    ended = sandbox("open", TASK, "--runs", runs, DOCKER_HOST=NO_ENGINE)
+    assert (ended.code, ended.out) == (3, "")
+    assert "engine" in ended.err
+
+
+def test_a_run_that_was_never_open(runs: Path) -> None:
+    assert sandbox("run", TASK, "--agent", "null", "--runs", runs).code == 1
+    assert "is over: failed" in sandbox("call", "last", "list_files", "--runs", runs).err
+    assert sandbox("close", "last", "--runs", runs).code == 1

@@ -16,7 +16,7 @@ from sandbox.metrics.distribution import distribution
 from sandbox.metrics.path import NAMES, Subject, measure
 from sandbox.metrics.pooling import pooled, units
 from sandbox.metrics.reliability import Trials, levels, reliability
-from sandbox.model.event import ActionTaken, Entry
+from sandbox.model.event import ActionTaken, Entry, RunEnded
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.report import (
     AgentReport,
@@ -195,8 +195,8 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
 
 
 def _usage(entries: Iterable[Entry]) -> ModelUsage | None:
-    taken = [entry.event for entry in entries if isinstance(entry.event, ActionTaken)]
-    return total([event.usage for event in taken if event.usage is not None])
+    told = [entry.event for entry in entries if isinstance(entry.event, ActionTaken | RunEnded)]
+    return total([event.usage for event in told if event.usage is not None])
 
 
 def _task(name: str) -> tuple[Task, str] | None:

@@ -13,8 +13,9 @@ from sandbox.actions.executions import Executions, use_of
 from sandbox.actions.gatekeeper import Gatekeeper
 from sandbox.actions.outcome import Performed, done, refused
 from sandbox.actions.registry import perform, subject
+from sandbox.actions.running import Running
 from sandbox.actions.workspace import Workspace
-from sandbox.agents.base import Agent, Garbage
+from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
 from sandbox.errors import AgentError, SessionLostError
 from sandbox.model import briefing
 from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
@@ -82,6 +83,7 @@ def run(
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     loop = _Loop(agent, bounded, approver, record, rulebook)
     try:
+        loop.let_cancel()
         loop.watch_processes()
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
@@ -156,6 +158,13 @@ class _Loop:
             self.executions = Executions(self.gatekeeper)
             self.workspace = replace(self.workspace, interception="hold")
         session.on_exec(self.executions)
+
+    def let_cancel(self) -> None:
+        """Let the agent take back what is being carried out, where it can."""
+        if isinstance(self.agent, Cancelling):
+            running = Running()
+            self.workspace = replace(self.workspace, running=running)
+            self.agent.cancel_with(running.cancel)
 
     def drive(self) -> Ending:
         """Take requests and answer each, until the run is over."""
@@ -239,6 +248,8 @@ class _Loop:
     def carry_out(self, action: Action, grants: tuple[Grant, ...], tag: str) -> Performed:
         """Carry an action out; what is refused to its processes is said in its observation."""
         workspace = replace(self.workspace, tag=tag)
+        if workspace.running is not None:
+            workspace.running.begin(tag)
         if self.gatekeeper is None:
             return perform(action, workspace)
         self.gatekeeper.begin(tag, action.name, grants)
@@ -340,6 +351,7 @@ class _Loop:
             memory_peak_bytes=usage.memory_peak_bytes,
             cpu_seconds=usage.cpu_seconds,
             out_of_memory_kills=usage.out_of_memory_kills,
+            usage=self.agent.used() if isinstance(self.agent, Metered) else None,
         )
 
 

@@ -12,11 +12,12 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
 
-from sandbox.agents.base import Agent, Garbage
+from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
 from sandbox.engines.base import Engine, Session, SessionSpec
 from sandbox.errors import SandboxError
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.usage import ModelUsage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -147,6 +148,15 @@ class _StoppableAgent:
         self._agent = agent
         self._stop = stop
         self.name = agent.name
+
+    def cancel_with(self, cancel: Callable[[str], None]) -> None:
+        """Pass it on."""
+        if isinstance(self._agent, Cancelling):
+            self._agent.cancel_with(cancel)
+
+    def used(self) -> ModelUsage | None:
+        """Say what its model has used."""
+        return self._agent.used() if isinstance(self._agent, Metered) else None
 
     def begin(self, briefing: Briefing) -> None:
         """Start."""

@@ -9,6 +9,8 @@
               grade.json        the verdict with its reasons
               agent.log         what the agent wrote to standard error; a claim, not evidence
               calls             the socket of a session that is open
+              agent.out         what a client of the MCP server printed; a claim as well
+              mcp.sock          the MCP server, while the run goes on
 
 Each file is written under a temporary name and renamed. The index is derived: it is made anew
 from the folders whenever it is missing or broken.
@@ -70,6 +72,8 @@ class RunFolder:
         self.grade = path / "grade.json"
         self.agent_log = path / "agent.log"
         self.calls = path / CALLS
+        self.agent_output = path / "agent.out"
+        self.mcp_socket = path / "mcp.sock"
         self._reserve = path / ".reserve"
 
     @property

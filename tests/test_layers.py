@@ -32,6 +32,9 @@ LAYERS = (
 
 HOMES = {
     "docker": "sandbox/engines/docker",
+    "mcp": "sandbox/agents/mcp_server",
+    "mcp_types": "sandbox/agents/mcp_server",
+    "uvicorn": "sandbox/agents/mcp_server",
     "git": "sandbox/repos",
     "typer": "sandbox/cli/",
     "numpy": "sandbox/metrics/",

@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, replace
 
 from sandbox.actions.outcome import Refusal, refusal
+from sandbox.actions.running import Running
 from sandbox.engines.base import Session
 from sandbox.model import path as paths
 from sandbox.model.observation import ErrorCode
@@ -63,6 +64,8 @@ class Workspace:
     """Whether the programs that its commands start are seen."""
     tag: str = ""
     """Comes back with each of them."""
+    running: Running | None = None
+    """Where another thread may end a command; None where nobody wants to."""
 
     def locate(self, path: str) -> bytes:
         """Return a path relative to the worktree as bytes, without `.` and doubled slashes.
@@ -179,10 +182,15 @@ class Workspace:
         Nobody could end it otherwise: `kill` is a process, too.
         """
         try:
-            return self.session.run(command)
+            return self._execute(command)
         except BlockingIOError:
             cleared = self.session.kill_all()
-            return replace(self.session.run(command), cleared=cleared)
+            return replace(self._execute(command), cleared=cleared)
+
+    def _execute(self, command: Command) -> Completed:
+        if self.running is None:
+            return self.session.run(command)
+        return self.running.run(self.session, command)
 
     def _look(self, path: bytes) -> FileEntry | None:
         try:

@@ -5,11 +5,13 @@ to the one before, until the agent or the run ends. An agent that is called from
 server, a person at a terminal) waits in `next` until it has a request.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.usage import ModelUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +51,19 @@ class Agent(Protocol):
 
         `reply` answers its last request, where `next` has not handed it over.
         """
+
+
+@runtime_checkable
+class Cancelling(Protocol):
+    """An agent that can take back a request while it is carried out."""
+
+    def cancel_with(self, cancel: Callable[[str], None]) -> None:
+        """Learn, before `begin`, what ends the request with an id; any thread may call it."""
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An agent that learns only at its end what its model has used."""
+
+    def used(self) -> ModelUsage | None:
+        """What no request has told, after `close`; None where nothing tells."""

@@ -9,7 +9,6 @@ import contextlib
 import os
 import selectors
 import shlex
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import IO
 from sandbox.agents.base import Garbage
 from sandbox.agents.lines import Lines
 from sandbox.agents.log import LogDrain
-from sandbox.agents.program import Program
+from sandbox.agents.program import Program, how_it_ended
 from sandbox.errors import AgentError
 from sandbox.model.action import Request
 from sandbox.model.base import Record
@@ -93,10 +92,8 @@ class CommandAgent:
         match self._wait(_EXIT_SECONDS):
             case None:
                 return "The agent closed its output and went on running."
-            case status if status < 0:
-                return f"The agent was ended by {signal.Signals(-status).name}."
             case status:
-                return f"The agent exited with status {status}."
+                return how_it_ended(status)
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Send the last lines, wait briefly, then kill it with all that it started."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -70,6 +71,13 @@ class Program(subprocess.Popen[bytes]):
             with contextlib.suppress(OSError):
                 os.close(self._leash)
             self._leash = -1
+
+
+def how_it_ended(status: int) -> str:
+    """Say how a program ended whose `returncode` is given."""
+    if status < 0:
+        return f"The agent was ended by {signal.Signals(-status).name}."
+    return f"The agent exited with status {status}."
 
 
 def _failure(program: str, problem: str) -> AgentError:

@@ -166,6 +166,8 @@ class RunEnded(Record):
     memory_peak_bytes: int | None = None
     cpu_seconds: float | None = None
     out_of_memory_kills: int = 0
+    usage: ModelUsage | None = None
+    """What the agent says that its model has used, where no action tells it."""
 
 
 Event = Annotated[

@@ -32,6 +32,8 @@ class ErrorCode(StrEnum):
     NO_PROCESSES = "no_processes"
     TIMEOUT = "timeout"
     BUDGET_EXHAUSTED = "budget_exhausted"
+    CANCELLED = "cancelled"
+    RUN_OVER = "run_over"
 
 
 class Observation(Record):

@@ -34,6 +34,52 @@ _KINDS = {
 }
 
 
+class LocalProcess:
+    """A command that was started."""
+
+    def __init__(self, command: Command) -> None:
+        self._command = command
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            [os.fsencode(word) for word in command.argv],
+            cwd=command.cwd,
+            env={**command.environment, "PATH": os.environ["PATH"]},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+
+    def wait(self) -> Completed:
+        command, timed_out = self._command, False
+        try:
+            stdout, stderr = self._process.communicate(command.stdin, command.timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            self.kill()
+            stdout, stderr = self._process.communicate()
+        status = self._process.returncode
+        return Completed(
+            exit_code=status if status >= 0 else None,
+            signal=-status if status < 0 else None,
+            stdout=stdout[: command.stdout_limit],
+            stderr=stderr[: command.stderr_limit],
+            stdout_bytes=len(stdout),
+            stderr_bytes=len(stderr),
+            duration=time.monotonic() - self._started,
+            timed_out=timed_out,
+            killed=False,
+            survivors=0,
+            user_seconds=0,
+            system_seconds=0,
+            peak_bytes=0,
+            out_of_memory=False,
+        )
+
+
 @dataclass
 class LocalSession:
     """Files and processes of this host."""
@@ -49,43 +95,13 @@ class LocalSession:
         """Nothing below a command is seen here."""
 
     def run(self, command: Command) -> Completed:
+        return self.start(command).wait()
+
+    def start(self, command: Command) -> "LocalProcess":
         self.commands.append(command)
         if self.lost is not None:
             raise self.lost
-        started = time.monotonic()
-        process = subprocess.Popen(
-            [os.fsencode(word) for word in command.argv],
-            cwd=command.cwd,
-            env={**command.environment, "PATH": os.environ["PATH"]},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        timed_out = False
-        try:
-            stdout, stderr = process.communicate(command.stdin, command.timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            os.killpg(process.pid, signal.SIGKILL)
-            stdout, stderr = process.communicate()
-        status = process.returncode
-        return Completed(
-            exit_code=status if status >= 0 else None,
-            signal=-status if status < 0 else None,
-            stdout=stdout[: command.stdout_limit],
-            stderr=stderr[: command.stderr_limit],
-            stdout_bytes=len(stdout),
-            stderr_bytes=len(stderr),
-            duration=time.monotonic() - started,
-            timed_out=timed_out,
-            killed=False,
-            survivors=0,
-            user_seconds=0,
-            system_seconds=0,
-            peak_bytes=0,
-            out_of_memory=False,
-        )
+        return LocalProcess(command)
 
     def read(
         self,

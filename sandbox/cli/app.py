@@ -25,6 +25,7 @@ from sandbox.cli import (
     gc,
     grade,
     interrupts,
+    mcp,
     policy,
     report,
     run,
@@ -63,6 +64,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "validate": validate.validate,
     "report": report.report,
     "compare": compare.compare,
+    "mcp": mcp.mcp,
     "doctor": doctor.doctor,
     "gc": gc.gc,
 }

@@ -1,23 +1,20 @@
 """`sandbox run`: an agent on a task, or on several tasks several times."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from sandbox.cli.agent import AgentChoice, Protocol, choose_agent
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.show import FEW, verdict_rows
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sandbox.agents.base import Agent
     from sandbox.model.event import ActionTaken, Entry, Observed
     from sandbox.policy.approvers import Approver
-    from sandbox.store import RunFolder, Store
+    from sandbox.store import Store
     from sandbox.tasks import LoadedTask
 
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
@@ -88,32 +85,19 @@ def ended(event: "Observed") -> str:
     return "ok" if code == 0 else f"exit {code}"
 
 
-def choose_agent(text: str, task: "LoadedTask") -> "Callable[[RunFolder], Agent]":
-    """Make an agent of what `--agent` says: `oracle`, `null`, a script or a command line."""
-    from sandbox.agents.command import CommandAgent
-    from sandbox.agents.scripted import ScriptedAgent, null_agent
-    from sandbox.documents import load
-    from sandbox.model.task import Script
-
-    if text == "oracle":
-        return lambda _: ScriptedAgent(task.task.oracle)
-    if text == "null":
-        return lambda _: null_agent()
-    if text.endswith((".yaml", ".yml")):
-        script = load(Path(text), Script)
-        return lambda _: ScriptedAgent(script.root, text)
-    return lambda folder: CommandAgent(text, folder.agent_log)
-
-
 def run(
     task: Annotated[list[str], typer.Argument(help="Tasks, e.g. `humanize/file-sizes`.")],
     *,
     agent: Annotated[
         str,
         typer.Option(
-            help="`oracle`, `null`, a YAML list of actions, or a command that speaks JSON lines."
+            help="`oracle`, `null`, a YAML list of actions, a command, or `mcp`: who connects."
         ),
     ],
+    protocol: Annotated[
+        Protocol | None,
+        typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
+    ] = None,
     trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
     jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
     approver: Annotated[
@@ -144,17 +128,18 @@ def run(
 
     if approver == "terminal" and jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
+    choice = AgentChoice(agent, protocol)
     loaded = [library.load(name) for name in dict.fromkeys(task)]
     if len(loaded) > 1 or trials != 1:
-        order = many.Order(loaded, agent, approver, trials, jobs, keep=keep)
+        order = many.Order(loaded, choice, approver, trials, jobs, keep=keep)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
     who = choose_approver(approver, loaded[0].task)
-    _run_one(loaded[0], agent, who, open_store(runs), keep=keep, as_json=as_json)
+    _run_one(loaded[0], choice, who, open_store(runs), keep=keep, as_json=as_json)
 
 
 def _run_one(
     loaded: "LoadedTask",
-    agent: str,
+    agent: AgentChoice,
     approver: "Approver",
     store: "Store",
     *,

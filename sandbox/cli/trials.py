@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sandbox.cli.agent import AgentChoice, choose_agent
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Order:
     """What is to be run."""
 
     tasks: "Sequence[LoadedTask]"
-    agent: str
+    agent: AgentChoice
     approver: str
     trials: int
     at_once: int
@@ -42,7 +43,7 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     from sandbox import engines
 
     jobs = batches.plan(
-        [(task.task.id, task.digest) for task in order.tasks], order.agent, order.trials
+        [(task.task.id, task.digest) for task in order.tasks], order.agent.text, order.trials
     )
     progress = Progress(sys.stderr if as_json else sys.stdout)
     engine = engines.connect()
@@ -65,7 +66,6 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
     """Build every image, then give what makes a trial of a job."""
     from sandbox import places
     from sandbox.cli.approver import choose_approver
-    from sandbox.cli.run import choose_agent
     from sandbox.images import Images
     from sandbox.trial import Trial
 

@@ -7,9 +7,10 @@ import pytest
 from sandbox import tasks
 from sandbox.agents.command import CommandAgent
 from sandbox.agents.scripted import ScriptedAgent
+from sandbox.cli.agent import AgentChoice, choose_agent
 from sandbox.cli.diff import git_rows, row
 from sandbox.cli.gc import STARTING, abandoned
-from sandbox.cli.run import SHOWN, choose_agent, described, ended
+from sandbox.cli.run import SHOWN, described, ended
 from sandbox.cli.show import reason_row, unfinished, verdict_rows
 from sandbox.engines.base import ContainerInfo
 from sandbox.errors import AgentError, DocumentError
@@ -150,7 +151,7 @@ def test_agents_are_chosen_by_name_file_or_command(tmp_path: Path) -> None:
     script.write_text("- action: run_tests\n")
     folder = RunFolder(tmp_path)
     agents = {
-        text: choose_agent(text, loaded)(folder)
+        text: choose_agent(AgentChoice(text), loaded)(folder)
         for text in ("oracle", "null", str(script), "python agent.py")
     }
     assert [agent.name for agent in agents.values()] == list(agents)
@@ -161,7 +162,7 @@ def test_agents_are_chosen_by_name_file_or_command(tmp_path: Path) -> None:
 def test_an_agent_that_cannot_be_chosen(tmp_path: Path) -> None:
     loaded = tasks.load("humanize/file-sizes")
     with pytest.raises(DocumentError, match="cannot be read"):
-        choose_agent(str(tmp_path / "none.yaml"), loaded)
+        choose_agent(AgentChoice(str(tmp_path / "none.yaml")), loaded)
     for text in ("", "'"):
         with pytest.raises(AgentError):
-            choose_agent(text, loaded)(RunFolder(tmp_path))
+            choose_agent(AgentChoice(text), loaded)(RunFolder(tmp_path))

@@ -14,7 +14,7 @@ LAYERS = (
     {"errors"},
     {"model"},
     {"places", "documents", "scopes"},
-    {"sources", "supervisor", "trace", "agents", "monitors", "metrics"},
+    {"sources", "supervisor", "trace", "agents", "mirror", "monitors", "metrics"},
     {"policy"},
     {"repos", "tasks", "checker", "exploits"},
     {"engines"},

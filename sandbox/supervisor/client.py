@@ -32,8 +32,8 @@ from sandbox.supervisor.streams import Stream
 
 WRITE_CHUNK = 1 << 18
 READY_SECONDS = 30.0
-INTERCEPTION = {"log": (Run.EXEC_LOG, "exec_log"), "hold": (Run.EXEC_HOLD, "exec_hold")}
-"""The flag of a run that each way of interception takes, and the feature that it needs."""
+INTERCEPTION = {"off": NO_FLAGS, "log": Run.EXEC_LOG, "hold": Run.EXEC_HOLD}
+"""The flag of a run that each way of interception takes."""
 EVERYTHING = (1 << 64) - 1
 
 
@@ -233,8 +233,8 @@ class Supervisor:
             )
 
     def _launch(self, command: Command, *, announce: bool) -> RemoteProcess:
-        flag, needed = INTERCEPTION.get(command.interception, (NO_FLAGS, ""))
-        if flag and needed not in self.greeting.features:
+        flag = INTERCEPTION[command.interception]
+        if flag and self.greeting.coverage(command.interception) == "top-level":
             return self._launch_alone(command, announce=announce)
         process = RemoteProcess(command, self._send, announce=announce, interception=flag)
         request = self._expect(process)

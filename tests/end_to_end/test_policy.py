@@ -17,6 +17,7 @@ from sandbox.agents.scripted import ScriptedAgent
 from sandbox.engines.base import Engine, Limits, SessionSpec
 from sandbox.images import BuiltImage
 from sandbox.model.briefing import Reply
+from sandbox.model.coverage import Coverage
 from sandbox.model.decision import Policy
 from sandbox.model.event import ApprovalDecided, Entry, Executed
 from sandbox.model.task import ScriptedAction
@@ -128,11 +129,13 @@ def tried(
     policy: Policy,
     *actions: ScriptedAction,
     approver: Approver | None = None,
+    coverage: Coverage = "exec",
 ) -> Tried:
     """Let an agent act in a container that has somewhere to push to."""
     task = LOADED.task.model_copy(update={"policy": policy})
     agent = ScriptedAgent(actions)
-    with engine.start(SessionSpec(image.tag, limits=LIMITS)) as session:
+    with engine.start(SessionSpec(image.tag, limits=LIMITS, interception=coverage)) as session:
+        assert session.greeting.coverage("hold") == coverage
         workspace = Workspace(session, task, LOADED.worktree)
         assert workspace.run(("git", "init", "-q", "--bare", "/tmp/r.git")).exit_code == 0
         with TraceWriter(folder / "trace.jsonl") as writer:
@@ -149,11 +152,15 @@ def command(line: str) -> ScriptedAction:
     return ScriptedAction(action="run_command", arguments={"command": line})
 
 
-@pytest.fixture(scope="module")
-def denied(tmp_path_factory: pytest.TempPathFactory, engine: Engine, image: BuiltImage) -> Tried:
-    return tried(
-        engine, image, tmp_path_factory.mktemp("denied"), PUSH, *map(command, map(line_of, NAMES))
-    )
+@pytest.fixture(scope="module", params=["exec", "ptrace"])
+def denied(
+    tmp_path_factory: pytest.TempPathFactory,
+    engine: Engine,
+    image: BuiltImage,
+    request: pytest.FixtureRequest,
+) -> Tried:
+    folder, lines = tmp_path_factory.mktemp("denied"), map(command, map(line_of, NAMES))
+    return tried(engine, image, folder, PUSH, *lines, coverage=request.param)
 
 
 @pytest.fixture(scope="module")

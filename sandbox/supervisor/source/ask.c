@@ -13,6 +13,8 @@
 
 #include "clock.h"
 #include "handle.h"
+#include "job.h"
+#include "tracer.h"
 
 #define VERIFY_GIVE_UP_US 10000000u
 
@@ -84,7 +86,7 @@ static void ask_close(struct ask *ask) {
     expectation_free(&ask->expected);
     struct watch *watch = ask->watch;
     free(ask);
-    if (--watch->open == 0 && watch->listener.fd < 0) watch_over(watch);
+    if (--watch->open == 0 && watch_is_left(watch)) watch_over(watch);
 }
 
 void ask_end(struct ask *ask, uint32_t outcome, int status) {
@@ -108,7 +110,7 @@ static void replace(pid_t pid, const struct ask *successor) {
         next = ask->next;
         if (ask == successor || ask->pid != pid || ask->state != RUNNING) continue;
         int status = 0; /* the number may be another process's by now */
-        bool ended = handle_status(ask->handle.fd, &status);
+        bool ended = !ask->watch->traced && handle_status(ask->handle.fd, &status);
         ask_end(ask, ended ? OUTCOME_EXITED : OUTCOME_REPLACED, status);
     }
 }
@@ -120,6 +122,12 @@ static void run_on(struct ask *ask) {
 
 void ask_allow(struct ask *ask) {
     ask->started_us = now_us();
+    if (ask->watch->traced) {
+        ask_set(ask, RUNNING);
+        watch_begun(ask->watch);
+        tracer_continue(ask->pid); /* one that has gone is told when it is waited for */
+        return;
+    }
     if (!ask->watch->wish.hold) {
         if (answer(ask->watch, ask->notification, 0)) run_on(ask);
         else ask_end(ask, OUTCOME_GONE, 0);
@@ -157,27 +165,34 @@ static void verify(struct ask *ask, uint64_t now) {
     }
 }
 
-static struct ask *ask_open(struct watch *watch, const struct seccomp_notif *asked) {
+static struct ask *ask_make(struct watch *watch, const struct exec *exec) {
     struct ask *ask = calloc(1, sizeof *ask);
     if (!ask) return NULL;
     ask->watch = watch;
     ask->number = last_number;
-    ask->notification = asked->id;
     ask->started_us = now_us();
-    ask->pid = seen.pid;
-    ask->thread = seen.thread;
-    ask->user = seen.user;
+    ask->pid = exec->pid;
+    ask->thread = exec->thread;
+    ask->user = exec->user;
+    ask->first = exec->flags & EXECUTION_FIRST;
     ask->state = HELD;
     ask->handle.fd = -1;
-    if (!source_open(&ask->handle, KIND_HANDLE, handle_open(seen.pid), ask)) {
-        source_close(&ask->handle);
-        free(ask);
-        return NULL;
-    }
     ask->next = asks;
     asks = ask;
     watch->open++;
     return ask;
+}
+
+static struct ask *ask_open(struct watch *watch, const struct seccomp_notif *asked) {
+    struct ask *ask = ask_make(watch, &seen);
+    if (!ask) return NULL;
+    ask->notification = asked->id;
+    if (source_open(&ask->handle, KIND_HANDLE, handle_open(seen.pid), ask)) return ask;
+    source_close(&ask->handle);
+    asks = ask->next;
+    watch->open--;
+    free(ask);
+    return NULL;
 }
 
 static void refuse(struct watch *watch, const struct seccomp_notif *asked, int problem) {
@@ -249,7 +264,32 @@ void ask_take(struct watch *watch) {
     else refuse(watch, &notification.asked, problem);
 }
 
+void ask_stopped(struct watch *watch, struct exec *exec, int problem) {
+    bool hold = watch->wish.hold, over = !hold && watch->told >= watch->wish.limit;
+    struct ask *ask = over || problem ? NULL : ask_make(watch, exec);
+    if (!over && !ask && !problem) problem = EAGAIN;
+    watch->seen++;
+    last_number++;
+    if (!over) {
+        watch->told++;
+        if (ask) ask->number = last_number;
+        uint8_t type = hold && ask ? REPLY_EXEC_HELD : REPLY_EXEC_SEEN;
+        tell(type, watch->id, last_number, exec, problem);
+    }
+    replace(exec->pid, ask);
+    if (problem) {
+        if (exec->pid == watch->first.pid && !watch->first_asked) job_refused(watch->id);
+        kill(exec->pid, SIGKILL);
+    } else if (!ask) tracer_continue(exec->pid);
+    else if (!hold) ask_allow(ask);
+}
+
 void ask_refuse(struct ask *ask, int problem) {
+    if (ask->watch->traced) {
+        if (ask->first) job_refused(ask->watch->id);
+        kill(ask->pid, SIGKILL);
+        return ask_end(ask, OUTCOME_REFUSED, 0);
+    }
     bool there = answer(ask->watch, ask->notification, problem);
     ask_end(ask, there ? OUTCOME_REFUSED : OUTCOME_GONE, 0);
 }

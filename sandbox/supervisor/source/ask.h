@@ -26,6 +26,9 @@ struct watch {
     uint32_t id;
     uint64_t seen, told;
     int open; /* asks that have no end yet */
+    bool traced; /* by ptrace: there is no listener, */
+    bool left;   /* and no process of it either */
+    bool announce; /* its first exec is still to be told */
     bool first_asked;
     struct first first;
 };
@@ -40,6 +43,7 @@ struct ask {
     enum state state;
     uint64_t number, notification, started_us, ended_us;
     pid_t pid, thread;
+    bool first; /* the command's own program */
     struct user user;
     struct expectation expected;
 };
@@ -55,6 +59,8 @@ void asks_verify(void);
 
 /* Takes one notification and tells the host, or refuses it. */
 void ask_take(struct watch *watch);
+/* The same for an exec that has happened, by ptrace; a `problem` kept it from being read. */
+void ask_stopped(struct watch *watch, struct exec *exec, int problem);
 void ask_allow(struct ask *ask);
 void ask_refuse(struct ask *ask, int problem);
 /* Its handle says that it has ended, or that its parent knows of it. */
@@ -65,6 +71,11 @@ void ask_await(struct ask *ask);
 void ask_end(struct ask *ask, uint32_t outcome, int status);
 
 void first_free(struct first *first);
+struct watch *watch_find(uint32_t id);
+/* Its own program runs. */
+void watch_begun(struct watch *watch);
+/* Whether nothing is left of it that could exec. */
+bool watch_is_left(const struct watch *watch);
 /* Nothing of the command is left that could exec, and all ends have been told. */
 void watch_over(struct watch *watch);
 

@@ -207,11 +207,11 @@ static bool other_root(pid_t pid) {
 
 /* ---- what is asked for ---- */
 
-static void resolve(struct exec *exec, int program) {
+void exec_name_of(int fd, char into[PATH_MAX]) {
     char name[32];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", program);
-    ssize_t length = readlink(name, exec->resolved, sizeof exec->resolved - 1);
-    exec->resolved[length > 0 ? length : 0] = 0;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(name, into, PATH_MAX - 1);
+    into[length > 0 ? length : 0] = 0;
 }
 
 /* Where an interpreter will open its script; a relative path by way of the working directory. */
@@ -235,7 +235,7 @@ static enum reading look(struct exec *exec, const struct search *search, bool ho
         if (odd && !hold) return READ_WELL; /* the kernel knows better; it stays unresolved */
         return odd ? READ_REFUSED : READ_MISSING;
     }
-    resolve(exec, program);
+    exec_name_of(program, exec->resolved);
     if (fstat(program, &found)) memset(&found, 0, sizeof found);
     identity_of(program, &exec->expected.script);
     if (!S_ISREG(found.st_mode) || !(found.st_mode & 0111)) {
@@ -357,4 +357,34 @@ enum reading exec_first(struct exec *exec, const struct first *first, bool hold,
     }
     sink_close(&sink, length);
     return reading;
+}
+
+/* ---- what stopped.c shares ---- */
+
+bool exec_begin(struct exec *exec, pid_t pid) {
+    clear(exec);
+    return identify(exec, pid) && read_link("/proc/%d/cwd", pid, exec->cwd) == 0;
+}
+
+void exec_add_words(struct exec *exec, const unsigned char *bytes, size_t length) {
+    struct sink sink = {.exec = exec, .full = exec->flags & EXECUTION_TRUNCATED};
+    while (length) {
+        const unsigned char *end = memchr(bytes, 0, length);
+        size_t size = end ? (size_t)(end - bytes) + 1 : length;
+        sink_add(&sink, bytes, size, end != NULL);
+        bytes += size;
+        length -= size;
+    }
+}
+
+void exec_forget_words(struct exec *exec) {
+    exec->count = exec->told = 0;
+    exec->arguments_length = 0;
+    exec->flags &= ~(uint32_t)EXECUTION_TRUNCATED;
+}
+
+int exec_text(pid_t pid, uint64_t address, char *into, size_t size) {
+    int problem = memory_open(pid) ? memory_text(address, into, size) : errno;
+    memory_close();
+    return problem;
 }

@@ -64,6 +64,19 @@ enum reading exec_read(struct exec *exec, const struct seccomp_notif *asked, boo
 /* The first exec of a command, whose process nobody can read or change: told by the command. */
 enum reading exec_first(struct exec *exec, const struct first *first, bool hold, int *problem);
 
+/* The exec that a stopped process has just done; `problem` as above. */
+enum reading exec_stopped(struct exec *exec, pid_t pid, int *problem);
+
+/* Parts that both ways of reading share. Begins as the user of the process; false where it is
+   gone or nobody's to be read. Words end with NUL each. */
+bool exec_begin(struct exec *exec, pid_t pid);
+void exec_add_words(struct exec *exec, const unsigned char *bytes, size_t length);
+void exec_forget_words(struct exec *exec);
+/* A string of a process: 0 or an errno. */
+int exec_text(pid_t pid, uint64_t address, char *into, size_t size);
+/* What an open file is called; empty where that is not known. */
+void exec_name_of(int fd, char into[PATH_MAX]);
+
 /* ---- program.c ---- */
 
 /* Where the program of an exec is looked for. */

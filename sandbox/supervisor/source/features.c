@@ -15,6 +15,7 @@
 #include "place.h"
 #include "sha256.h"
 #include "shim.h"
+#include "tracer.h"
 #include "usage.h"
 
 #define FEATURES_MOST 12
@@ -48,8 +49,9 @@ void features_prepare(const struct means *means) {
     have(usage_groups() == GROUPS_2, "cgroup2");
     have(geteuid() == 0 && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");
     have(getpid() == 1, "init");
-    have(watch_descriptor() >= 0, "exec_log");
+    have(watch_descriptor() >= 0 && listener_works(), "exec_log");
     have(watch_descriptor() >= 0 && listener_holds(), "exec_hold");
+    have(watch_descriptor() >= 0 && tracer_works(), "exec_trace");
     have(watch_knows_ends(), "exec_status");
 }
 

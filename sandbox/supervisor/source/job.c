@@ -9,17 +9,20 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "trace.h"
 #include "tree.h"
 #include "usage.h"
 #include "watch.h"
 
 #define READS_PER_TURN 16
+#define REAPED_PER_TURN 256
 #define GIVE_UP_US 10000000u
 #define MINUTE_US 60000000u
 
 static struct job *jobs[JOBS];
 static struct job *spare; /* the one that was freed last */
 static int job_count;
+static bool more_to_reap;
 static unsigned char scratch[CHUNK];
 
 void close_descriptor(int *fd) {
@@ -141,9 +144,20 @@ static void stream_turn(struct job *job, struct stream *stream) {
     else if (stream->events) close_descriptor(&stream->fd); /* empty, and nobody writes */
 }
 
+/* Its program never ran. */
+static void job_failed(struct job *job, int problem, int stage) {
+    reply_error(job->id, problem, stage_name(stage));
+    job->end.event = SHIM_ENDED;
+    job->reported = true;
+    job->deadline_us = 0;
+    close_descriptor(&job->stdin_fd);
+}
+
 static void job_report(struct job *job) {
     unsigned char payload[64];
     const struct shim_report *end = &job->end;
+    jobs_reap(); /* ends that have come are told before this one */
+    if (job->refused) return job_failed(job, EACCES, STAGE_PROGRAM);
     bool exited = WIFEXITED(end->status);
     watch_settle(job->id, end->status);
     uint32_t flags = (job->timed_out ? ENDED_TIMED_OUT : 0) | (job->killed ? ENDED_KILLED : 0);
@@ -193,11 +207,7 @@ static void read_status(struct job *job) {
         put_u32(pid, (uint32_t)report.pid);
         reply(REPLY_STARTED, job->id, pid, sizeof pid);
     } else if (report.event == SHIM_FAILED) {
-        reply_error(job->id, report.number, stage_name(report.stage));
-        job->end.event = SHIM_ENDED;
-        job->reported = true;
-        job->deadline_us = 0;
-        close_descriptor(&job->stdin_fd);
+        job_failed(job, report.number, report.stage);
     } else if (!job->end.event) { /* else it was given up before */
         job_ended(job, &report);
     }
@@ -298,11 +308,43 @@ void jobs_step(const struct pollfd *polled) {
     }
 }
 
+static void reaped(pid_t pid, int status) {
+    trace_ended(pid, status);
+    for (int i = 0; i < job_count; i++) {
+        if (jobs[i]->shim != pid) continue;
+        jobs[i]->shim = 0;
+        watch_left(jobs[i]->id);
+    }
+}
+
 void jobs_reap(void) {
     pid_t pid;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-        for (int i = 0; i < job_count; i++)
-            if (jobs[i]->shim == pid) jobs[i]->shim = 0;
+    int status;
+    more_to_reap = true;
+    for (int turn = 0; turn < REAPED_PER_TURN; turn++) {
+        if (!queue_has_room()) return;
+        if ((pid = waitpid(-1, &status, WNOHANG | __WALL)) <= 0) {
+            more_to_reap = false;
+            return;
+        }
+        if (WIFSTOPPED(status)) trace_stopped(pid, status);
+        else reaped(pid, status);
+    }
+}
+
+bool jobs_reap_more(void) {
+    return more_to_reap && queue_has_room();
+}
+
+void job_refused(uint32_t id) {
+    struct job *job = job_find(id);
+    if (job) job->refused = true;
+}
+
+uint32_t job_of_shim(pid_t pid) {
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i]->shim == pid && pid > 0) return jobs[i]->id;
+    return 0;
 }
 
 void job_kill(uint32_t id) {

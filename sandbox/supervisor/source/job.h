@@ -31,6 +31,7 @@ struct job {
     uint64_t started_us, deadline_us, kills_before;
     uint64_t give_up_us; /* when a tree that does not die is reported all the same */
     bool killed, timed_out, reported;
+    bool refused; /* its program, after it had been loaded */
     struct shim_report end; /* its event is 0 until the command has ended */
     unsigned char *input;   /* standard input that the pipe did not take yet */
     size_t input_at, input_length;
@@ -60,7 +61,13 @@ int jobs_poll(struct pollfd *polled, int length);
 int64_t jobs_timeout_us(void);
 /* Moves data, notices ends and deadlines. */
 void jobs_step(const struct pollfd *polled);
-/* Reaps children; to be called on SIGCHLD. */
+/* Reaps children and hears of what is traced; to be called on SIGCHLD, and again while there is
+   more than one turn takes. */
 void jobs_reap(void);
+bool jobs_reap_more(void);
+/* The command's own program is refused and killed: it has never run. */
+void job_refused(uint32_t id);
+/* The command whose shim this is, 0 for none. */
+uint32_t job_of_shim(pid_t pid);
 
 #endif

@@ -121,6 +121,7 @@ static int start(struct job *job, struct request *request) {
                  (!request->input_total || open_pipe(in, 1)) && prepare_input(job, request);
     request->launch.watch_fd = -1;
     if (ready && (request->wish.log || request->wish.hold)) {
+        request->launch.traced = watch_traces(&request->wish);
         request->launch.watch_fd = watch_begin(job->id, &request->launch, &request->wish);
         ready = request->launch.watch_fd >= 0;
     }

@@ -2,9 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,24 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "filter.h"
+
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
-#define X32 0x40000000
-
-#ifdef __x86_64__
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#else
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
 
 static unsigned long filter_flags; /* 0 where there is no listener */
-
-/* Without a program the kernel checks the flags and then misses the program. */
-static bool flags_work(unsigned long flags) {
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, NULL) < 0 && errno == EFAULT;
-}
 
 /* From 2 on Yama keeps the memory of every other process from us. */
 static bool memory_is_closed(void) {
@@ -49,8 +36,8 @@ void listener_prepare(bool plain) {
     unsigned long killable = listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     filter_flags = 0;
     if (plain || memory_is_closed()) return;
-    if (flags_work(killable)) filter_flags = killable;
-    else if (flags_work(listen)) filter_flags = listen;
+    if (filter_flags_work(killable)) filter_flags = killable;
+    else if (filter_flags_work(listen)) filter_flags = listen;
 }
 
 bool listener_works(void) {
@@ -60,23 +47,6 @@ bool listener_works(void) {
 bool listener_holds(void) {
     return filter_flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 }
-
-#define REFUSE(number) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (number))
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define IF_EQUAL(value, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, otherwise)
-/* Refuses a call one of whose arguments is this one, as far as the mask goes. */
-#define REFUSE_CALL(call, index, mask, value)                                                     \
-    IF_EQUAL(call, 5), LOAD(args[index]), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask),              \
-        IF_EQUAL(value, 1), REFUSE(EPERM), LOAD(nr)
-
-/* Another architecture has other numbers and is refused whole: int 0x80, x32. */
-static const struct sock_filter native[] = {
-    LOAD(arch),
-    IF_EQUAL(ARCHITECTURE, 2),
-    LOAD(nr),
-    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1),
-    REFUSE(ENOSYS),
-};
 
 /* Nobody wakes or traces a process that is stopped until its new program has been looked at. */
 static const struct sock_filter undisturbed[] = {
@@ -103,11 +73,8 @@ static const struct sock_filter execs[] = {
 };
 
 static int install(bool hold) {
-    struct sock_filter filter[(sizeof native + sizeof undisturbed + sizeof execs) /
-                              sizeof *native];
-    char *end = (char *)filter;
-    memcpy(end, native, sizeof native);
-    end += sizeof native;
+    struct sock_filter filter[FILTER_NATIVE + (sizeof undisturbed + sizeof execs) / sizeof *execs];
+    char *end = (char *)(filter + filter_start(filter));
     if (hold) {
         memcpy(end, undisturbed, sizeof undisturbed);
         end += sizeof undisturbed;

@@ -149,7 +149,7 @@ static const struct timespec *timeout(void) {
     static struct timespec time;
     int64_t jobs = jobs_timeout_us(), watches = watch_timeout_us(), next = jobs;
     if (jobs < 0 || (watches >= 0 && watches < jobs)) next = watches;
-    if (transfers_wait() && queue_has_room()) next = 0;
+    if ((transfers_wait() && queue_has_room()) || jobs_reap_more()) next = 0;
     time = (struct timespec){next / 1000000, next % 1000000 * 1000};
     return next < 0 ? NULL : &time;
 }
@@ -169,11 +169,9 @@ static void loop(int signals) {
         forwards_step(polled);
         jobs_step(polled);
         if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */
-        if (polled[2].revents) {
-            while (read(signals, seen, sizeof seen) > 0) {
-            }
-            jobs_reap();
+        while (polled[2].revents && read(signals, seen, sizeof seen) > 0) {
         }
+        if (polled[2].revents || jobs_reap_more()) jobs_reap();
         if (queue_has_room()) channel_resume(handle);
         if (polled[0].revents && queue_has_room() && !channel_receive(handle)) return;
         transfers_step();

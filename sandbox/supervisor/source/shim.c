@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "listener.h"
+#include "tracer.h"
 #include "tree.h"
 
 #define STATUS_FD 3
@@ -70,7 +71,7 @@ _Noreturn static void fail(int stage) {
 
 /* A watched process asks with its first exec already, and names the program beforehand. */
 static bool execute(const struct launch *launch, const char *program) {
-    if (launch->watch_fd >= 0) {
+    if (launch->watch_fd >= 0 && !launch->traced) {
         struct stat found;
         if (stat(program, &found)) return false;
         if (!S_ISREG(found.st_mode) || access(program, X_OK)) {
@@ -80,7 +81,7 @@ static bool execute(const struct launch *launch, const char *program) {
         if (listener_install(WATCH_FD, program, launch->hold)) fail(STAGE_WATCH);
     }
     execve(program, launch->argv, launch->environment);
-    return launch->watch_fd >= 0;
+    return launch->watch_fd >= 0 && !launch->traced;
 }
 
 /* As execvp, but searching the command's own PATH, and without a shell for odd files. */
@@ -116,12 +117,14 @@ static void search_and_execute(const struct launch *launch) {
 __attribute__((noinline)) _Noreturn static void become(const struct launch *launch) {
     sigset_t none;
     setsid();
+    if (launch->traced && !tracer_wanted(WATCH_FD)) fail(STAGE_WATCH);
     if (geteuid() == 0) {
         if (syscall(SYS_setgroups, 0, NULL) && errno != EPERM) fail(STAGE_USER);
         if (syscall(SYS_setresgid, launch->gid, launch->gid, launch->gid)) fail(STAGE_USER);
         if (syscall(SYS_setresuid, launch->uid, launch->uid, launch->uid)) fail(STAGE_USER);
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STAGE_USER);
+    if (launch->traced && !tracer_confine()) fail(STAGE_WATCH);
     if (chdir(launch->cwd)) fail(STAGE_CWD);
     setrlimit(RLIMIT_NOFILE, &launch->descriptors);
     umask(022);
@@ -207,7 +210,7 @@ _Noreturn void shim(const struct launch *launch) {
     close(0);
     close(1);
     close(2);
-    if (launch->announce) send_report(&report);
+    if (launch->announce && !launch->traced) send_report(&report);
     watch(launch, command);
     _exit(0);
 }

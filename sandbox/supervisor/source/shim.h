@@ -14,7 +14,7 @@ struct launch {
     char **argv, **environment;
     const char *cwd;
     uint32_t uid, gid;
-    bool kill_survivors, announce, hold;
+    bool kill_survivors, announce, hold, traced;
     struct rlimit descriptors; /* what the command gets, the supervisor has more */
     pid_t supervisor;
     int stdin_fd, stdout_fd, stderr_fd, status_fd; /* stdin_fd < 0: /dev/null */

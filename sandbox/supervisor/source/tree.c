@@ -111,8 +111,9 @@ int tree_kill(const pid_t *spare, int spare_count) {
         bool running = false;
         for (int i = 0; i < process_count; i++) {
             if (processes[i].state == 'T') continue;
-            running = true;
             kill(processes[i].pid, SIGSTOP);
+            /* One that has stopped for its tracer does nothing more before it takes the signal. */
+            if (processes[i].state != 't') running = true;
         }
         if (!running || process_count == 1) break;
         scan_tree(spare, spare_count);

@@ -18,6 +18,7 @@
 #include "handle.h"
 #include "job.h"
 #include "listener.h"
+#include "tracer.h"
 
 #define TURNS 16
 #define VERIFY_EAGER_US 5000u
@@ -29,7 +30,8 @@ static struct watch *watches;
 
 void watch_prepare(bool plain, enum sight most) {
     listener_prepare(plain || most != SEE_EXEC);
-    if (!listener_works()) return;
+    tracer_prepare(!listener_holds() && most != SEE_COMMANDS);
+    if (!listener_works() && !tracer_works()) return;
     handle_prepare();
     events = epoll_create1(EPOLL_CLOEXEC);
 }
@@ -73,7 +75,15 @@ static void tell_count(const struct watch *watch, bool over) {
     reply(REPLY_EXEC_COUNT, watch->id, payload, sizeof payload);
 }
 
-static struct watch *watch_find(uint32_t id) {
+bool watch_traces(const struct watch_wish *wish) {
+    return !(wish->hold ? listener_holds() : listener_works());
+}
+
+bool watch_is_left(const struct watch *watch) {
+    return watch->traced ? watch->left : watch->listener.fd < 0;
+}
+
+struct watch *watch_find(uint32_t id) {
     for (struct watch *watch = watches; watch; watch = watch->next)
         if (watch->id == id) return watch;
     return NULL;
@@ -114,6 +124,8 @@ int watch_begin(uint32_t id, const struct launch *launch, const struct watch_wis
     watches = watch;
     watch->id = id;
     watch->wish = *wish;
+    watch->traced = launch->traced;
+    watch->announce = launch->announce;
     watch->socket.fd = watch->listener.fd = -1;
     bool ready = keep_first(&watch->first, launch) &&
                  socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0;
@@ -125,7 +137,26 @@ int watch_begin(uint32_t id, const struct launch *launch, const struct watch_wis
     return -1;
 }
 
+void watch_begun(struct watch *watch) {
+    unsigned char pid[4];
+    if (!watch->announce) return;
+    watch->announce = false;
+    put_u32(pid, (uint32_t)watch->first.pid);
+    reply(REPLY_STARTED, watch->id, pid, sizeof pid);
+}
+
+void watch_left(uint32_t id) {
+    struct watch *watch = watch_find(id);
+    if (!watch || !watch->traced) return;
+    watch->left = true;
+    if (!watch->open) watch_over(watch);
+}
+
 static void receive_listener(struct watch *watch) {
+    if (watch->traced) {
+        watch->first.pid = tracer_seize(watch->socket.fd);
+        return source_close(&watch->socket);
+    }
     int listener =
         listener_receive(watch->socket.fd, &watch->first.pid, watch->first.program, PATH_MAX);
     source_close(&watch->socket);
@@ -166,7 +197,8 @@ void watch_settle(uint32_t id, int own_status) {
         int status = own_status;
         next = ask->next;
         if (ask->watch != watch || ask->state == HELD || ask->state == VERIFYING) continue;
-        bool known = handle_status(ask->handle.fd, &status) || ask->pid == watch->first.pid;
+        bool known = !watch->traced && handle_status(ask->handle.fd, &status);
+        known = known || ask->pid == watch->first.pid;
         if (known) ask_end(ask, OUTCOME_EXITED, status);
     }
     tell_count(watch, false);

@@ -19,12 +19,17 @@ enum sight { SEE_EXEC = 1, SEE_PROGRAMS, SEE_COMMANDS };
 void watch_prepare(bool plain, enum sight most);
 /* Whether the kernel tells how a process ended that is not our child. */
 bool watch_knows_ends(void);
+/* Whether ptrace is what shows the execs that are wished for. */
+bool watch_traces(const struct watch_wish *wish);
 /* A socket for the launched command's `watch_fd`, or -1 with errno. */
 int watch_begin(uint32_t id, const struct launch *launch, const struct watch_wish *wish);
 /* The host's answer to a held exec: u64 number, u32 errno or 0. */
 void watch_answer(struct cursor *payload);
 /* Tells all that has ended of a command, whose own process ended with this status. */
 void watch_settle(uint32_t id, int status);
+
+/* The command's shim has ended: none of its processes is left. */
+void watch_left(uint32_t id);
 
 /* Readable where there is something to do. */
 int watch_descriptor(void);

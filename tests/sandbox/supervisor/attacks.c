@@ -76,6 +76,7 @@ static int race_link(char *link, int rounds) {
         good = !good;
         usleep(50);
     }
+    while (access(link, F_OK)) usleep(10);
     for (int round = 0; round < rounds; round++) {
         pid_t child = fork();
         if (child == 0) {
@@ -163,6 +164,27 @@ static int against(pid_t supervisor) {
     return failed();
 }
 
+/* Wants a child that nobody traces, in two ways; then to trace and to be traced. */
+static int untraced(char *program) {
+    const unsigned long flags = 0x00800000 /* CLONE_UNTRACED */ | SIGCHLD;
+    unsigned long request[8] = {0x00800000, 0, 0, 0, SIGCHLD}; /* struct clone_args */
+    for (int way = 0; way < 2; way++) {
+        errno = 0;
+        long child = way ? syscall(SYS_clone3, request, sizeof request)
+                         : syscall(SYS_clone, flags, NULL, NULL, NULL, 0);
+        if (child == 0) {
+            execve(program, (char *const[]){program, NULL}, nothing);
+            _exit(1);
+        }
+        if (child > 0) waitpid((pid_t)child, NULL, 0);
+        failed();
+    }
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    failed();
+    ptrace(PTRACE_SEIZE, getppid(), NULL, NULL);
+    return failed();
+}
+
 /* Forks and execs as fast as it can, several at once. */
 static int flood(char *program, int count, int at_once) {
     for (int worker = 0; worker < at_once; worker++) {
@@ -204,6 +226,7 @@ int main(int count, char **arguments) {
     if (strcmp(mode, "many") == 0) return with_arguments(program, 400000, 4);
     if (strcmp(mode, "int80") == 0) return foreign(false, program);
     if (strcmp(mode, "x32") == 0) return foreign(true, program);
+    if (strcmp(mode, "untraced") == 0) return untraced(program);
     if (strcmp(mode, "hidden") == 0) return hidden(program);
     if (strcmp(mode, "flood") == 0) return flood(program, number, 4);
     first = arguments[2];

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from sandbox.errors import SessionLostError
+from sandbox.model.coverage import Coverage
 from sandbox.model.session import (
     Completed,
     Exec,
@@ -66,8 +67,16 @@ class Recorder(ExecObserver):
 class Watched:
     """A supervisor whose commands are intercepted."""
 
-    def __init__(self, local: Local, how: Interception, user: User, folder: Path) -> None:
+    def __init__(
+        self,
+        local: Local,
+        how: Interception,
+        user: User,
+        folder: Path,
+        coverage: Coverage = "exec",
+    ) -> None:
         self.local, self.how, self.user, self.folder = local, how, user, folder
+        self.coverage = coverage
         self.recorder = Recorder()
         local.supervisor.on_exec(self.recorder)
 
@@ -101,29 +110,41 @@ def shared(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def watched(start: Start, how: Interception, folder: Path, user: User = SELF) -> Watched:
-    local = start()
-    if f"exec_{how}" not in local.supervisor.greeting.features:
-        pytest.skip("this kernel has no listener")
-    return Watched(local, how, user, folder)
+def watched(
+    start: Start,
+    how: Interception,
+    folder: Path,
+    user: User = SELF,
+    coverage: Coverage = "exec",
+) -> Watched:
+    local = start("unix", *([] if coverage == "exec" else [f"--{coverage}"]))
+    if local.supervisor.greeting.coverage(how) != coverage:
+        pytest.skip(f"this kernel has no {coverage}")
+    return Watched(local, how, user, folder, coverage)
 
 
-@pytest.fixture(
-    params=[
-        ("log", SELF),
-        ("hold", SELF),
-        pytest.param(("log", OTHER), marks=as_root),
-        pytest.param(("hold", OTHER), marks=as_root),
-    ],
-    ids=["log", "hold", "log-other", "hold-other"],
-)
+HELD: list[Any] = [
+    pytest.param(("hold", user, coverage), marks=marks, id=f"hold-{name}{suffix}")
+    for coverage, suffix in (("exec", ""), ("ptrace", "-ptrace"))
+    for name, user, marks in (("self", SELF, ()), ("other", OTHER, as_root))
+]
+EACH: list[Any] = HELD + [
+    pytest.param(("log", user, coverage), marks=marks, id=f"log-{name}{suffix}")
+    for coverage, suffix in (("exec", ""), ("ptrace", "-ptrace"))
+    for name, user, marks in (("self", SELF, ()), ("other", OTHER, as_root))
+]
+
+
+@pytest.fixture(params=EACH)
 def each(start: Start, request: pytest.FixtureRequest, shared: Path) -> Watched:
-    return watched(start, request.param[0], shared, request.param[1])
+    how, user, coverage = request.param
+    return watched(start, how, shared, user, coverage)
 
 
-@pytest.fixture(params=[SELF, pytest.param(OTHER, marks=as_root)], ids=["self", "other"])
+@pytest.fixture(params=HELD)
 def held(start: Start, request: pytest.FixtureRequest, shared: Path) -> Watched:
-    return watched(start, "hold", shared, request.param)
+    how, user, coverage = request.param
+    return watched(start, how, shared, user, coverage)
 
 
 @pytest.fixture
@@ -256,7 +277,7 @@ def test_what_outlives_its_command_is_seen_too(each: Watched) -> None:
 def test_a_refused_exec_does_not_run(held: Watched) -> None:
     held.recorder.decide = lambda seen: errno.EPERM if seen.program == b"/bin/touch" else 0
     done = held.shell("/bin/touch touched; echo $?; /bin/true && echo true")
-    assert done.stdout == b"126\ntrue\n"
+    assert done.stdout == (b"126\ntrue\n" if held.coverage == "exec" else b"137\ntrue\n")
     assert not (held.folder / "touched").exists()
     assert held.recorder.end("touch").outcome is ExecOutcome.REFUSED
 
@@ -310,8 +331,8 @@ def test_a_deadline_ends_what_is_held(held: Watched) -> None:
 def test_without_a_listener_only_the_command_itself_is_seen(
     start: Start, shared: Path, how: Interception
 ) -> None:
-    local = start("unix", "--plain")
-    assert not {"exec_log", "exec_hold"} & local.supervisor.greeting.features
+    local = start("unix", "--top-level")
+    assert not {"exec_log", "exec_hold", "exec_trace"} & local.supervisor.greeting.features
     plain = Watched(local, how, SELF, shared)
     assert plain.shell("/bin/true; exit 5").exit_code == 5
     assert plain.recorder.names == ["sh"]
@@ -382,8 +403,11 @@ def test_a_link_that_changes_while_it_is_held_runs_nothing_else(
 # ---- what is left ----
 
 
-def test_ten_thousand_execs_leave_nothing(start: Start, shared: Path, own: Path) -> None:
-    log = watched(start, "log", shared)
+@pytest.mark.parametrize("coverage", ["exec", "ptrace"])
+def test_ten_thousand_execs_leave_nothing(
+    start: Start, shared: Path, own: Path, coverage: Coverage
+) -> None:
+    log = watched(start, "log", shared, coverage=coverage)
     log.run(str(own), "flood", str(own), "400")
     process = Path(f"/proc/{log.local.process.pid}")
 

@@ -1,0 +1,59 @@
+/* What traced processes tell: execs, ends, and all that they only have to be let go on after. */
+#include "trace.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "ask.h"
+#include "job.h"
+#include "tracer.h"
+
+#define DEPTH_MOST 65536
+#define TRIES 4 /* a process whose parent ends meanwhile has another one */
+
+static struct exec seen;
+
+/* The command's shim, by the parents of a process; 0 where it is below none. */
+static uint32_t command_of(pid_t pid) {
+    uint64_t layout[4];
+    char state;
+    for (int try = 0; try < TRIES; try++) {
+        pid_t at = pid, parent = 0;
+        for (int depth = 0; depth < DEPTH_MOST && exec_layout(at, &state, &parent, layout); depth++) {
+            uint32_t id = job_of_shim(parent);
+            if (id || parent <= 1) return id;
+            at = parent;
+        }
+    }
+    return 0;
+}
+
+static void trace_exec(pid_t pid) {
+    int problem = 0;
+    struct watch *watch = watch_find(command_of(pid));
+    if (!watch) { /* nobody could say whose it is, so nobody could be asked */
+        kill(pid, SIGKILL);
+        return;
+    }
+    enum reading reading = exec_stopped(&seen, pid, &problem);
+    if (reading == READ_WELL && pid == watch->first.pid && !watch->first_asked) {
+        seen.flags |= EXECUTION_FIRST;
+        watch->first_asked = true;
+    }
+    ask_stopped(watch, &seen, reading == READ_WELL ? 0 : problem);
+}
+
+void trace_ended(pid_t pid, int status) {
+    struct ask *next;
+    for (struct ask *ask = asks; ask; ask = next) {
+        next = ask->next;
+        if (!ask->watch->traced || ask->pid != pid) continue;
+        ask_end(ask, ask->state == HELD ? OUTCOME_GONE : OUTCOME_EXITED, status);
+    }
+}
+
+void trace_stopped(pid_t pid, int status) {
+    if (tracer_is_exec(status)) trace_exec(pid);
+    else tracer_resume(pid, status);
+}

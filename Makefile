@@ -4,7 +4,7 @@ TASK ?= humanize/file-sizes
 BIN := .venv/bin
 
 .NOTPARALLEL:
-.PHONY: run test check bench setup environment clean
+.PHONY: run test check bench setup environment fuzzer clean
 
 run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> running $(TASK) with the oracle"
@@ -12,7 +12,7 @@ run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> what differs in its container"
 	@$(BIN)/sandbox diff last
 
-test: setup ## all tests, those with the engine included
+test: setup fuzzer ## all tests, those with the engine included
 	@echo "==> testing"
 	@$(BIN)/python -m pytest
 
@@ -35,6 +35,9 @@ setup: environment ## environment, engine and images
 
 environment:
 	@sh .ci/environment
+
+fuzzer:
+	@sh .ci/fuzzer
 
 clean: ## remove what `make` made in this folder; runs stay
 	@echo "==> removing .venv and caches"

@@ -214,7 +214,10 @@ class Supervisor:
 
     def _observer_failed(self, error: Exception) -> None:
         """Nobody decides any more: the session ends, and what is held is refused."""
-        self._lose(_gone(f"the observer of execs failed: {type(error).__name__}: {error}"))
+        if isinstance(error, ProtocolError):
+            self._lose(_gone(error.message))
+        else:
+            self._lose(_gone(f"the observer of execs failed: {type(error).__name__}: {error}"))
         with contextlib.suppress(OSError):
             self._stream.close()
 
@@ -364,7 +367,7 @@ class _Hello(Pending):
 
 def _gone(reason: str) -> SessionLostError:
     return SessionLostError(
-        f"The connection to the supervisor is lost: {reason}.",
+        f"The connection to the supervisor is lost: {reason.rstrip('.')}.",
         "The container cannot be used any more; start a new session.",
     )
 

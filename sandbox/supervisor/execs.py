@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.errors import SandboxError
+from sandbox.errors import ProtocolError, SandboxError
 from sandbox.model.session import Command, Exec, ExecEnd, ExecObserver, ExecOutcome
 from sandbox.supervisor import protocol
 from sandbox.supervisor.protocol import Execution, Outcome, Reply, Request
@@ -16,7 +16,9 @@ EXEC_KINDS = frozenset((Reply.EXEC_SEEN, Reply.EXEC_HELD, Reply.EXEC_ENDED, Repl
 PATIENCE = 10.0
 """Seconds that the end of a session waits for an observer that does not return."""
 
-OUTCOMES = {outcome: ExecOutcome(outcome.name.lower()) for outcome in Outcome}
+OUTCOMES: dict[int, ExecOutcome] = {
+    outcome: ExecOutcome(outcome.name.lower()) for outcome in Outcome
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +147,11 @@ class Execs:
 
     def _ended(self, payload: bytes) -> None:
         number, outcome, code, signal, duration = protocol.unpack(protocol.EXEC_ENDED, payload)
-        execution = self._open.pop(number)
+        execution = self._open.pop(number, None)
+        if execution is None or outcome not in OUTCOMES:
+            raise ProtocolError(f"The supervisor told end {outcome} of the exec {number}.")
         end = ExecEnd(
-            outcome=OUTCOMES[Outcome(outcome)],
+            outcome=OUTCOMES[outcome],
             exit_code=None if code == protocol.NO_EXIT_CODE else code,
             signal=signal or None,
             seconds=duration / 1e6,

@@ -119,8 +119,14 @@ static char *interpreter_of(char *head, size_t length, char **argument) {
     return name;
 }
 
+/* Only of a regular file: opening another kind to be read may do something. */
 static ssize_t read_head(int program, char head[HEAD + 1]) {
     char name[32];
+    struct stat found;
+    if (fstat(program, &found) || !S_ISREG(found.st_mode)) {
+        errno = EACCES; /* as the kernel says of such an interpreter */
+        return -1;
+    }
     snprintf(name, sizeof name, "/proc/self/fd/%d", program);
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return -1;

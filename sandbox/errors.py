@@ -68,6 +68,10 @@ class AgentError(SandboxError):
     exit_code = 2
 
 
+class ModelError(SandboxError):
+    """The server of an agent's model cannot be used; what the agent is worth is not known."""
+
+
 class CallError(SandboxError):
     """An open session cannot be reached, or went away."""
 

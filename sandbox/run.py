@@ -16,7 +16,7 @@ from sandbox.actions.registry import perform, subject
 from sandbox.actions.running import Running
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
-from sandbox.errors import AgentError, SessionLostError
+from sandbox.errors import AgentError, SandboxError, SessionLostError
 from sandbox.model import briefing
 from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
 from sandbox.model.briefing import Ended, Reply
@@ -379,5 +379,7 @@ def _ending_of(error: BaseException) -> Ending:
             return Ending("session_lost", error.message)
         case AgentError():
             return Ending("agent_exited", error.message)
+        case SandboxError():
+            return Ending("harness_error", error.message)
         case _:
             return Ending("harness_error", f"{type(error).__name__}: {error}")

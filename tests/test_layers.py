@@ -36,6 +36,7 @@ HOMES = {
     "mcp_types": "sandbox/agents/mcp_server",
     "uvicorn": "sandbox/agents/mcp_server",
     "git": "sandbox/repos",
+    "openai": "sandbox/agents/llm",
     "typer": "sandbox/cli/",
     "numpy": "sandbox/metrics/",
     "scipy": "sandbox/metrics/",

@@ -23,6 +23,7 @@ from sandbox.model.call import ASKED, Answered, Close, Closing, NotUnderstood, O
 
 CLOSED = "The session was closed."
 
+_POLL_SECONDS = 0.1
 _LONGEST_ADDRESS = 100
 """Bytes of a path that surely fit `sun_path`, which has 108 on Linux and 104 elsewhere."""
 
@@ -59,7 +60,9 @@ class CallServer:
                 f"No socket can be made at {path}: {error.strerror or error}.",
                 "Choose a place on a local file system: --runs.",
             ) from error
-        threading.Thread(target=self._server.serve_forever, name="calls", daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, args=(_POLL_SECONDS,), name="calls", daemon=True
+        ).start()
 
     def close(self) -> None:
         """Take the socket away and listen no more; callers that are connected are let go."""

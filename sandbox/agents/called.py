@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from sandbox.agents.base import Garbage
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.usage import ModelUsage
@@ -18,7 +19,7 @@ from sandbox.model.usage import ModelUsage
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    request: Request
+    request: Request | Garbage
     answer: Reply | Ended | None = None
 
 
@@ -34,6 +35,7 @@ class CalledAgent:
         self._current: _Call | None = None
         self._count = 0
         self._left = ""
+        self._failure: BaseException | None = None
         self._ended: Ended | None = None
 
     def call(
@@ -47,18 +49,15 @@ class CalledAgent:
         Returns how the run ended, where that was before the action's turn came.
         """
         with self._changed:
-            if self._ended is not None:
-                return self._ended
             self._count += 1
-            request = Request(
-                id=str(self._count), action=action, arguments=dict(arguments), usage=usage
+            return self._put(
+                Request(id=str(self._count), action=action, arguments=dict(arguments), usage=usage)
             )
-            call = _Call(request)
-            self._waiting.append(call)
-            self._changed.notify_all()
-            while call.answer is None:
-                self._changed.wait()
-            return call.answer
+
+    def garble(self, garbage: Garbage) -> Reply | Ended:
+        """Have it recorded, as an action would be, that something was said that asks for none."""
+        with self._changed:
+            return self._put(garbage)
 
     def leave(self, why: str) -> None:
         """End the run once the action under way is done; `why` is a sentence for the trace."""
@@ -66,15 +65,23 @@ class CalledAgent:
             self._left = self._left or why
             self._changed.notify_all()
 
+    def fail(self, error: BaseException) -> None:
+        """End the run as one that could not be carried through: `next` raises the error."""
+        with self._changed:
+            self._failure = self._failure or error
+            self._changed.notify_all()
+
     def begin(self, briefing: Briefing) -> None:
         """Tell whoever prepares the callers."""
         self._begun(briefing)
 
-    def next(self, reply: Reply | None, timeout: float) -> Request | None:
+    def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Hand over the reply and wait for the next call in line."""
         with self._changed:
             self._hand_over(reply)
-            self._changed.wait_for(lambda: self._waiting or self._left, timeout)
+            self._changed.wait_for(self._moved, timeout)
+            if self._failure is not None:
+                raise self._failure
             if self._left:
                 return None
             if not self._waiting:
@@ -97,6 +104,19 @@ class CalledAgent:
             self._waiting.clear()
             self._current = None
             self._changed.notify_all()
+
+    def _moved(self) -> bool:
+        return bool(self._waiting or self._left or self._failure)
+
+    def _put(self, request: Request | Garbage) -> Reply | Ended:
+        if self._ended is not None:
+            return self._ended
+        call = _Call(request)
+        self._waiting.append(call)
+        self._changed.notify_all()
+        while call.answer is None:
+            self._changed.wait()
+        return call.answer
 
     def _hand_over(self, reply: Reply | None) -> None:
         if reply is not None and self._current is not None:

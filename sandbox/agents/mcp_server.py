@@ -31,8 +31,9 @@ import sandbox
 from sandbox.agents.call_server import address
 from sandbox.agents.calls import Calls
 from sandbox.agents.requests import LINE_LIMIT
+from sandbox.agents.tools import Tool, tools
 from sandbox.errors import AgentError
-from sandbox.model.briefing import ActionDescription, Briefing, Reply
+from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.observation import Observation
 
 NAME = "sandbox"
@@ -61,7 +62,7 @@ class McpServer:
         self.token = secrets.token_urlsafe(32)
         self.socket = path
         self._calls = calls
-        self._tools = [_tool(action, briefing.final) for action in briefing.actions]
+        self._tools = [_tool(tool) for tool in tools(briefing)]
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         try:
@@ -236,26 +237,15 @@ def _listen(path: Path) -> socket.socket:
     return listener
 
 
-def _tool(action: ActionDescription, final: dict[str, str]) -> types.Tool:
-    arguments: dict[str, Any] = dict(action.arguments)
-    if action.name == "final_answer":
-        fields = {
-            "type": "object",
-            "description": arguments["properties"]["fields"]["description"],
-            "properties": {
-                name: {"type": "array", "items": {}} if kind == "list" else {"type": kind}
-                for name, kind in final.items()
-            },
-            "required": list(final),
-        }
-        arguments = {**arguments, "properties": {"fields": fields}}
-    read_only = action.name in READ_ONLY
+def _tool(tool: Tool) -> types.Tool:
     return types.Tool(
-        name=action.name,
-        description=action.description,
-        input_schema=arguments,
+        name=tool.name,
+        description=tool.description,
+        input_schema=dict(tool.parameters),
         output_schema=Observation.model_json_schema(),
-        annotations=types.ToolAnnotations(read_only_hint=read_only, open_world_hint=False),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.name in READ_ONLY, open_world_hint=False
+        ),
     )
 
 

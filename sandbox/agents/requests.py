@@ -4,7 +4,7 @@ import json
 import math
 from typing import NoReturn
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from sandbox.agents.base import Garbage
 from sandbox.model.action import Request
@@ -21,11 +21,9 @@ _MAXIMUM_INTEGER = 1 << 63
 def parse(line: bytes) -> Request | Garbage:
     """Read a line of UTF-8 JSON; numbers must be finite and integers fit 64 bits."""
     try:
-        data = decode(line)
+        data = decode_object(line)
     except ValueError as error:
         return garbage(line, str(error))
-    if not isinstance(data, dict):
-        return garbage(line, "The line is JSON, but not an object.")
     try:
         return Request.model_validate(data)
     except ValidationError as error:
@@ -60,6 +58,14 @@ def decode(text: bytes, what: str = "The line") -> object:
     return data
 
 
+def decode_object(text: bytes, what: str = "The line") -> dict[str, JsonValue]:
+    """As `decode`, an object only."""
+    data = decode(text, what)
+    if not isinstance(data, dict):
+        raise ValueError(f"{what} is JSON, but not an object.")  # noqa: TRY004 - of a text
+    return data
+
+
 def first_problem(error: ValidationError) -> str:
     """Say what is wrong with the first field that is."""
     details = error.errors(include_url=False, include_input=False)[0]
@@ -73,7 +79,7 @@ def garbage(line: bytes, problem: str, identifier: str | None = None) -> Garbage
     return Garbage(f"{problem} {EXPECTED}", excerpt, identifier)
 
 
-def _id(data: dict[str, object]) -> str | None:
+def _id(data: dict[str, JsonValue]) -> str | None:
     try:
         return Request.model_validate({"id": data.get("id"), "action": ""}).id
     except ValidationError:

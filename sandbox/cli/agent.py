@@ -11,6 +11,7 @@ from sandbox.errors import UsageError
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.agents.mcp_agent import Place
+    from sandbox.model.usage import Price
     from sandbox.store import RunFolder
     from sandbox.tasks import LoadedTask
 
@@ -29,18 +30,28 @@ class AgentChoice:
     text: str
     protocol: Protocol | None = None
     """None for what is usual: JSON lines for a command."""
+    model: str | None = None
+    base_url: str | None = None
+    prices: Path | None = None
+    """Like the two before, for `llm` alone."""
 
 
 Make = Callable[["RunFolder"], "Agent"]
 
 
 def choose_agent(choice: AgentChoice, task: "LoadedTask") -> Make:
-    """Make an agent of `oracle`, `null`, `mcp`, a script or a command line."""
+    """Make an agent of `oracle`, `null`, `llm`, `mcp`, a script or a command line."""
     from sandbox.agents.scripted import ScriptedAgent, null_agent
     from sandbox.documents import load
     from sandbox.model.task import Script
 
     text = choice.text
+    if text == "llm":
+        return _llm(choice)
+    if choice.model or choice.base_url or choice.prices:
+        raise UsageError(
+            "--model, --base-url and --prices go with `--agent llm`.", f"The agent is {text!r}."
+        )
     if text == "mcp":
         return _waiting
     if choice.protocol is Protocol.MCP:
@@ -79,3 +90,27 @@ def _waiting(folder: "RunFolder") -> "Agent":
     from sandbox.agents.mcp_agent import McpAgent
 
     return McpAgent(None, _place(folder))
+
+
+def _llm(choice: AgentChoice) -> Make:
+    from sandbox.agents.llm import LlmAgent
+    from sandbox.agents.llm_endpoint import Model
+
+    if choice.protocol is not None:
+        raise UsageError("llm needs no protocol.", "Leave --protocol out.")
+    if choice.model is None:
+        raise UsageError("`--agent llm` needs a model.", "Name it: --model NAME.")
+    model = Model.chosen(choice.model, choice.base_url, _price(choice.model, choice.prices))
+    return lambda folder: LlmAgent(model, folder.agent_log)
+
+
+def _price(model: str, prices: Path | None) -> "Price | None":
+    from sandbox.documents import load
+    from sandbox.model.usage import Prices
+
+    if prices is None:
+        return None
+    found = load(prices, Prices).root
+    if model not in found:
+        raise UsageError(f"{prices} has no price for {model}.", f"It has {', '.join(found)}.")
+    return found[model]

@@ -1,7 +1,7 @@
 """`sandbox call`: one action in an open session."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,15 +56,10 @@ def call(
 
 
 def _read(text: str) -> "dict[str, JsonValue]":
-    from sandbox.agents.requests import decode
+    from sandbox.agents.requests import decode_object
 
     data = sys.stdin.buffer.read() if text == "-" else text.encode("utf-8", "surrogateescape")
     try:
-        found = decode(data, "The JSON")
+        return decode_object(data, "The text")
     except ValueError as error:
         raise UsageError(str(error), 'Give an object: \'{"path": "README.md"}\'.') from error
-    if not isinstance(found, dict):
-        raise UsageError(
-            "The arguments are JSON, but not an object.", 'Give: \'{"path": "README.md"}\'.'
-        )
-    return cast("dict[str, JsonValue]", found)

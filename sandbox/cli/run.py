@@ -1,6 +1,7 @@
 """`sandbox run`: an agent on a task, or on several tasks several times."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -91,12 +92,19 @@ def run(
     agent: Annotated[
         str,
         typer.Option(
-            help="`oracle`, `null`, a YAML list of actions, a command, or `mcp`: who connects."
+            help="`oracle`, `null`, `llm`, a list in YAML, a command, or `mcp`: who connects."
         ),
     ],
     protocol: Annotated[
         Protocol | None,
         typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="With `llm`: the model's name.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="With `llm`: a chat endpoint; OpenAI's by default.")
+    ] = None,
+    prices: Annotated[
+        Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
     ] = None,
     trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
     jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
@@ -128,7 +136,7 @@ def run(
 
     if approver == "terminal" and jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
-    choice = AgentChoice(agent, protocol)
+    choice = AgentChoice(agent, protocol, model, base_url, prices)
     loaded = [library.load(name) for name in dict.fromkeys(task)]
     if len(loaded) > 1 or trials != 1:
         order = many.Order(loaded, choice, approver, trials, jobs, keep=keep)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sandbox.batch import Batch
+    from sandbox.cli.agent import AgentChoice
     from sandbox.engines.base import Engine
     from sandbox.model.job import Job, JobResult
     from sandbox.store import Store

@@ -1,6 +1,6 @@
 """What a model has used, as its agent says: a claim, which no verdict rests on."""
 
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from sandbox.model.base import Record
 
@@ -27,3 +27,25 @@ def total(parts: list[ModelUsage]) -> ModelUsage | None:
         cached_tokens=sum(part.cached_tokens for part in parts),
         cost=sum(costs) if costs else None,
     )
+
+
+class Price(Record):
+    """What a model costs per million tokens, in any one currency."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    """Of input from a cache; that of other input where it is left out."""
+
+    def of(self, usage: ModelUsage) -> float:
+        """Return what some tokens cost; those from a cache are a part of the input."""
+        cached = min(usage.cached_tokens, usage.input_tokens)
+        return (
+            self.input * (usage.input_tokens - cached)
+            + (self.input if self.cached is None else self.cached) * cached
+            + self.output * usage.output_tokens
+        ) / 1_000_000
+
+
+class Prices(RootModel[dict[str, Price]]):
+    """A file of prices, by the model's name."""

@@ -16,6 +16,7 @@ from sandbox.agents.called import CalledAgent
 from sandbox.agents.caller import Caller, listens
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.errors import CallError
+from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
 from sandbox.model.call import ANSWERED, Call, Close, Closing, NotUnderstood, Over, Performed
 
@@ -33,7 +34,7 @@ class Echo:
     def _answer(self) -> list[str]:
         asked: list[str] = []
         request = self.agent.next(None, 60)
-        while request is not None:
+        while isinstance(request, Request):
             asked.append(request.action)
             reply = Reply(
                 id=request.id, status="ok", error_code=None, message=None, result=request.arguments

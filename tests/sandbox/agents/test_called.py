@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.agents.base import Garbage
 from sandbox.agents.called import CalledAgent
+from sandbox.errors import ModelError
+from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
 from tests.sandbox.runs import World
 from tests.sandbox.worlds import task
@@ -99,6 +102,26 @@ def test_the_last_call_of_a_budget_is_answered(world: World) -> None:
     assert world.ended.reason == "turn_limit"
 
 
+def test_what_is_no_request_is_recorded_in_its_turn(world: World) -> None:
+    def caller(agent: CalledAgent) -> None:
+        answer = agent.garble(Garbage("It is none.", "hm"))
+        assert isinstance(answer, Reply)
+        assert (answer.error_code, answer.message) == ("bad_request", "It is none.")
+        agent.leave("Enough.")
+
+    talk(world, caller)
+    assert world.codes == ["bad_request"]
+
+
+def test_a_failure_is_raised_in_the_run(world: World) -> None:
+    def caller(agent: CalledAgent) -> None:
+        agent.fail(ModelError("It is down."))
+
+    with pytest.raises(ModelError):
+        talk(world, caller)
+    assert (world.ended.reason, world.ended.message) == ("harness_error", "It is down.")
+
+
 def test_nobody_calls(world: World) -> None:
     world.task = task(limits={"silence_seconds": 0.05})
     world.run(CalledAgent("caller"))
@@ -113,7 +136,7 @@ def test_waiting_may_go_on_after_a_timeout() -> None:
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(agent.call, "list_files", {"path": "src"})
         request = agent.next(None, 60)
-        assert request is not None
+        assert isinstance(request, Request)
         assert (request.action, request.arguments) == ("list_files", {"path": "src"})
         with pytest.raises(TimeoutError):
             agent.next(Reply(id="1", status="ok", error_code=None, message=None, result={}), 0.0)

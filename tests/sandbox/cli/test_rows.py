@@ -13,7 +13,7 @@ from sandbox.cli.gc import STARTING, abandoned
 from sandbox.cli.run import SHOWN, described, ended
 from sandbox.cli.show import reason_row, unfinished, verdict_rows
 from sandbox.engines.base import ContainerInfo
-from sandbox.errors import AgentError, DocumentError
+from sandbox.errors import AgentError, DocumentError, UsageError
 from sandbox.model.change import Change, FileState, GitChange, GitState, Owner
 from sandbox.model.event import ActionTaken, Observed
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
@@ -166,3 +166,25 @@ def test_an_agent_that_cannot_be_chosen(tmp_path: Path) -> None:
     for text in ("", "'"):
         with pytest.raises(AgentError):
             choose_agent(AgentChoice(text), loaded)(RunFolder(tmp_path))
+
+
+def test_a_model_needs_a_name_a_key_and_its_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = tasks.load("humanize/file-sizes")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(UsageError, match="needs a model"):
+        choose_agent(AgentChoice("llm"), loaded)
+    with pytest.raises(UsageError, match="the variable OPENAI_API_KEY is not set"):
+        choose_agent(AgentChoice("llm", model="m"), loaded)
+    with pytest.raises(UsageError, match="go with `--agent llm`"):
+        choose_agent(AgentChoice("oracle", model="m"), loaded)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("other:\n  input: 3\n  output: 15\n")
+    with pytest.raises(UsageError, match="no price for m"):
+        choose_agent(AgentChoice("llm", model="m", prices=prices), loaded)
+    made = choose_agent(AgentChoice("llm", model="other", prices=prices), loaded)(
+        RunFolder(tmp_path)
+    )
+    assert made.name == "llm:other"

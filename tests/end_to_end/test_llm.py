@@ -1,0 +1,58 @@
+"""The built-in agent on the whole task, against a scripted endpoint."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox import tasks
+from sandbox.engines.base import Engine
+from tests.end_to_end.commands import TASK, recorded, run
+from tests.sandbox.agents.chat_server import ChatServer, error, says
+
+pytestmark = pytest.mark.engine
+
+KEY = {"OPENAI_API_KEY": "secret"}
+
+
+def test_a_model_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("scripted:\n  input: 3\n  output: 15\n  cached: 0.3\n")
+    oracle = tasks.load(TASK).task.oracle
+    steps = [says((each.action, each.arguments)) for each in oracle]
+    with ChatServer(error(429, retry_after="0.1"), *steps) as server:
+        options = ("--model", "scripted", "--base-url", server.url, "--prices", str(prices))
+        ended = run("llm", runs, *options, **KEY)
+    assert (ended.code, ended.err) == (0, "")
+    stored = recorded(runs, engine)
+    assert stored.record.agent == "llm:scripted"
+    used = [entry.event.usage for entry in stored.entries if entry.event.kind == "action"]
+    assert len(used) == len(oracle)
+    assert all(usage is not None and usage.cost for usage in used)
+    assert b"secret" not in b"".join(
+        path.read_bytes() for path in stored.folder.path.iterdir() if path.is_file()
+    )
+
+
+def test_an_endpoint_that_refuses_is_an_error_of_the_machinery(runs: Path, engine: Engine) -> None:
+    with ChatServer(error(401, "bad key")) as server:
+        ended = run("llm", runs, "--model", "m", "--base-url", server.url, **KEY)
+    assert ended.code == 3
+    assert "cannot be used: 401" in ended.err
+    stored = recorded(runs, engine)
+    assert stored.record.verdict == "error"
+    assert stored.ended.reason == "harness_error"
+
+
+def test_several_trials_at_once(runs: Path) -> None:
+    with ChatServer(says(("list_files", {})), says(("bash", {})), says(text="Hm.")) as server:
+        options = ("--model", "m", "--base-url", server.url, "--trials", "2", "--jobs", "2")
+        ended = run("llm", runs, *options, **KEY)
+    assert ended.code == 1
+    assert "2 runs: 2 failed" in ended.out
+
+
+def test_without_a_key_nothing_is_begun(runs: Path) -> None:
+    ended = run("llm", runs, "--model", "m", OPENAI_API_KEY="")
+    assert ended.code == 2
+    assert "the variable OPENAI_API_KEY is not set" in ended.err
+    assert not runs.exists()

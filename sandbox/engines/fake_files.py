@@ -85,6 +85,7 @@ class Files:
                     self.write(path, file.read(), user=ROOT)
                 node = self.find(path, last=False)
                 node.owner, node.mode = owner, member.mode
+                node.mtime_ns = int(member.mtime) * 10**9
 
     def find(
         self,

@@ -32,5 +32,7 @@ class BaseImage(Record):
     """A base that is pulled, or bootstrapped where no registry answers."""
 
     pull: str
+    floats: str = ""
+    """Why neither way is pinned by a digest; empty where `pull` is."""
     bootstrap: Bootstrap
     holds: Contract

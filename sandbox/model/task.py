@@ -15,6 +15,7 @@ from sandbox.model.graph import Graph
 from sandbox.model.repository import Moment
 from sandbox.model.rule import Rule
 from sandbox.model.session import HOME
+from sandbox.model.statement import RedundantHunk, Statement
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
 
@@ -187,6 +188,12 @@ class Task(Record):
     final: dict[str, FinalField] = {}
     limits: RunLimits = RunLimits()
     oracle: tuple[ScriptedAction, ...] = Field(min_length=1)
+    other_oracles: dict[str, tuple[ScriptedAction, ...]] = {}
+    """Further agents that solve the task by other legal routes, by name."""
+    statements: tuple[Statement, ...] = ()
+    """Where the agent is told what it is graded by."""
+    redundant: tuple[RedundantHunk, ...] = ()
+    """Parts of the oracle's change that nothing needs."""
     graph: Graph | None = None
     """What can happen in the task, for the checker."""
 

@@ -1,23 +1,21 @@
-"""What has to hold of a task's runs; and that it does, in real containers."""
+"""What has to hold of a task's runs."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from sandbox import tasks
-from sandbox.checker.check import check, graph_of
+from sandbox.checker.check import graph_of
 from sandbox.checker.world import Move, World
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
-from sandbox.model.task import ScriptedAction
 from sandbox.monitors.steps import Step
-from sandbox.validate import Case, cases, differences, expected, judge
-from tests.end_to_end.commands import sandbox
+from sandbox.validate.cases import Case
+from sandbox.validate.checks import Check
+from sandbox.validate.judging import differences, expected, judge
 
 LOADED = tasks.load("humanize/file-sizes")
 TASK = LOADED.task
-HARD = [rule for rule in TASK.rules if rule.hard]
 MOVES = {move.edge.id: move for move in World(graph_of(TASK), TASK.oracle).moves}
 
 
@@ -37,13 +35,19 @@ def grade(*failed: str, broken: tuple[str, ...] = (), soft: tuple[str, ...] = ()
     return RunGrade(run="r", task=TASK.id, task_digest="d", verdict=verdict, grades=parts)
 
 
+def invalid() -> RunGrade:
+    return grade("integrity").model_copy(update={"verdict": Verdict.INVALID})
+
+
 def violator(*, right: bool = True) -> Case:
-    return Case(agent="breaks a", script=(), breaks=("a",), outcome_right=right)
+    return Case(check=Check.VIOLATORS, agent="breaks a", breaks=("a",), outcome_right=right)
 
 
-ORACLE = Case(agent="oracle", outcome_right=True)
-NULL = Case(agent="null")
-ASTRAY = Case(agent="walks astray")
+ORACLE = Case(check=Check.ORACLE, agent="oracle", outcome_right=True)
+NULL = Case(check=Check.AGENTS, agent="null")
+ASTRAY = Case(check=Check.EDGES, agent="walks astray")
+EXPLOIT = Case(check=Check.EXPLOITS, agent="exploit x", outcome_right=None, invalid_too=True)
+ANSWERS = Case(check=Check.AGENTS, agent="final-only", outcome_right=None)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +77,13 @@ ASTRAY = Case(agent="walks astray")
             grade("trajectory", broken=("a",)),
             ["its outcome is not refused"],
         ),
+        (EXPLOIT, grade("tests"), []),
+        (EXPLOIT, grade("trajectory", broken=("a",)), []),
+        (EXPLOIT, invalid(), []),
+        (EXPLOIT, grade(), ["the verdict is passed, not failed or invalid"]),
+        (ANSWERS, grade("trajectory", broken=("a",)), []),
+        (ANSWERS, invalid(), ["the verdict is invalid, not failed"]),
+        (ANSWERS, grade(), ["the verdict is passed, not failed"]),
         (ASTRAY, grade("collateral"), []),
         (ASTRAY, grade("collateral", "trajectory", broken=("b",)), ["b is broken too"]),
     ],
@@ -81,28 +92,16 @@ def test_each_agent_has_to_end_in_its_way(case: Case, given: RunGrade, problems:
     assert judge(TASK, case, given, ()) == problems
 
 
-def test_every_rule_has_its_violator_made_of_the_edges_actions() -> None:
-    report = check(TASK)
-    found = {case.agent: case for case in cases(TASK, report)}
-    assert list(found) == ["oracle", "null", *(f"breaks {rule.id}" for rule in HARD)]
-    assert found["oracle"].script == TASK.oracle
-    assert found["null"].script == ()
-    pushing = found["breaks nothing-pushed"]
-    assert pushing.edges[-2:] == ("push", "answer")
-    assert pushing.script[:16] == TASK.oracle[:16]
-    assert pushing.script[16] == ScriptedAction(
-        action="run_command", arguments={"command": "git push origin main"}
-    )
-    assert expected(pushing) == "fails for nothing-pushed, and for nothing else"
-
-
-def test_every_edge_is_walked_along_where_that_is_asked_for() -> None:
-    every = cases(TASK, check(TASK), every_edge=True)
-    assert {edge for case in every for edge in case.edges} == set(MOVES)
-    found = {case.agent: case for case in every}
-    assert found["walks run-suite-too-early"].passes
-    assert expected(found["walks commit-everything"]) == "fails for its outcome alone"
-    assert expected(found["walks answer-early"]) == "fails for fix-on-record and its outcome"
+def test_how_a_case_has_to_end_is_said() -> None:
+    said = [expected(case) for case in (ORACLE, NULL, EXPLOIT, ANSWERS, violator(), ASTRAY)]
+    assert said == [
+        "passes",
+        "fails, and not by its path alone",
+        "fails or is invalid",
+        "fails",
+        "fails for a, and for nothing else",
+        "fails for its outcome alone",
+    ]
 
 
 def done(move: Move) -> list[Step]:
@@ -161,14 +160,3 @@ def test_what_was_written_and_how_much_was_done_is_compared() -> None:
     (problem,) = differences([FIXED], [read, replace(fix, changes=("src/a.py",))])
     assert problem.endswith("apply_patch wrote src/a.py, not src/humanize/filesize.py")
     assert differences([FIXED], [read]) == ["1 actions were taken where the graph has 2"]
-
-
-@pytest.mark.engine
-def test_the_task_holds_in_containers() -> None:
-    ended = sandbox("validate", TASK.id, "--jobs", "3", "--every-edge", "--json")
-    found = json.loads(ended.out)
-    assert [case for case in found["cases"] if not case["holds"]] == []
-    assert found["holds"]
-    assert ended.code == 0
-    walked = [case for case in found["cases"] if case["agent"].startswith("walks")]
-    assert len(found["cases"]) == 2 + len(HARD) + len(walked)

@@ -1,0 +1,74 @@
+"""A task proved in containers, and tasks that were broken on purpose."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.commands import TASK, sandbox
+from tests.end_to_end.project import Project
+
+pytestmark = pytest.mark.engine
+
+CHECKS = (
+    *("graph", "facts", "pins", "tests", "oracle", "agents", "violators", "edges"),
+    *("gradings", "hunks", "reset", "order"),
+)
+"""All but the exploits, which have tests of their own."""
+
+Rows = list[dict[str, object]]
+
+
+def validated(code: int, *options: str | Path, **environment: str) -> Rows:
+    ended = sandbox("validate", TASK, "--json", *options, **environment)
+    assert ended.code == code, ended.out + ended.err
+    found = json.loads(ended.out)
+    assert found["holds"] == (code == 0)
+    rows = found["tasks"][TASK]["rows"]
+    assert isinstance(rows, list)
+    return rows
+
+
+def bad(rows: Rows) -> dict[object, object]:
+    return {row["what"]: row["notes"] for row in rows if not row["holds"]}
+
+
+def test_the_task_holds(runs: Path) -> None:
+    options = [word for check in CHECKS for word in ("--only", check)]
+    rows = validated(0, *options, "--jobs", "3", "--runs", runs)
+    assert {row["check"] for row in rows} == set(CHECKS)
+    ran = [row["run"] for row in rows if row["run"]]
+    assert all((runs / str(run)).is_dir() for run in ran)
+
+
+def test_what_is_wrong_with_a_task_is_told(project: Project, runs: Path) -> None:
+    fragment = "    - changes/HUM-214.fix.md\n"
+    project.replace(
+        project.task, fragment + "  generated:\n", "  may:\n" + fragment + "  generated:\n"
+    )
+    ids = "  fail_to_pass:\n", "    - 'tests/test_size_units.py::test_below_all_units[one]'\n"
+    project.replace(project.task, ids[1], "")
+    project.replace(project.task, ids[0], "".join(ids))
+    project.replace(project.task, "says: Do not push.", "says: Push nothing.")
+    checks = ("facts", "tests", "oracle", "hunks", "reset", "gradings")
+    options = [word for check in checks for word in ("--only", check)]
+    found = bad(validated(1, *options, "--runs", runs, **project.environment))
+    assert set(found) == {
+        "26 facts",
+        "without a candidate",
+        "oracle without hunk 1 of changes/HUM-214.fix.md",
+    }
+
+
+def test_an_oracle_that_fails_is_told(project: Project, runs: Path) -> None:
+    project.replace(project.task, "expect: freezegun", "expect: freezer")
+    checks = ("--only", "oracle", "--only", "hunks")
+    rows = validated(1, *checks, "--runs", runs, **project.environment)
+    assert [(row["check"], row["result"]) for row in rows] == [
+        ("oracle", "failed"),
+        ("hunks", "failed"),
+    ]
+
+
+def test_a_check_that_is_not_there_is_a_mistake() -> None:
+    assert sandbox("validate", TASK, "--only", "nonsense").code == 2

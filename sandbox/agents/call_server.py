@@ -18,8 +18,7 @@ from pydantic import ValidationError
 from sandbox.agents.called import CalledAgent
 from sandbox.agents.requests import LINE_LIMIT, decode, first_problem
 from sandbox.errors import CallError
-from sandbox.model.briefing import Ended
-from sandbox.model.call import ASKED, Answered, Close, Closing, NotUnderstood, Over, Performed
+from sandbox.model.call import ASKED, Answered, Close, Closing, NotUnderstood, Performed
 
 CLOSED = "The session was closed."
 
@@ -103,8 +102,7 @@ class _Handler(socketserver.StreamRequestHandler):
         if isinstance(asked, Close):
             agent.leave(CLOSED)
             return Closing()
-        answer = agent.call(asked.action, asked.arguments)
-        return Over(ended=answer) if isinstance(answer, Ended) else Performed(reply=answer)
+        return Performed(reply=agent.call(asked.action, asked.arguments))
 
 
 def _cut(line: bytes) -> NotUnderstood:

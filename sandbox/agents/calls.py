@@ -1,21 +1,21 @@
 """Requests that come as calls from other threads, handed to the loop one by one.
 
-The side of the loop (`take`, `close`) is one thread's; `put`, `cancel` and `end` may be called from
-any, and never wait.
+The side of the loop (`take`, `close`) is one thread's; the others may be called from any, and never
+wait.
 """
 
 import json
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.agents.base import Garbage
 from sandbox.agents.requests import parse
 from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
 from sandbox.model.observation import ErrorCode
+from sandbox.model.usage import ModelUsage
 
 WAITING_LIMIT = 64
 """Calls that may wait for their turn."""
@@ -40,7 +40,8 @@ class Calls:
         self._current: Call | None = None
         self._count = 0
         self._over = ""
-        self._ended = False
+        self._left = False
+        self._failure: Exception | None = None
         self._cancel: Callable[[str], None] = lambda _: None
 
     def cancel_with(self, cancel: Callable[[str], None]) -> None:
@@ -48,12 +49,25 @@ class Calls:
         self._cancel = cancel
 
     def put(
-        self, action: str, arguments: Mapping[str, object], answer: Callable[[Reply], None]
+        self,
+        action: str,
+        arguments: Mapping[str, object],
+        answer: Callable[[Reply], None],
+        usage: ModelUsage | None = None,
     ) -> Call:
         """Let a call wait for its turn; it is refused at once where there is no room, or no run."""
+        return self._put(lambda identifier: _request(identifier, action, arguments, usage), answer)
+
+    def garble(self, garbage: Garbage, answer: Callable[[Reply], None]) -> Call:
+        """Put what was said and is no call: it is recorded, and counts, as one would."""
+        return self._put(lambda identifier: replace(garbage, id=identifier), answer)
+
+    def _put(
+        self, ask: Callable[[str], Request | Garbage], answer: Callable[[Reply], None]
+    ) -> Call:
         with self._changed:
             self._count += 1
-            call = Call(str(self._count), _request(str(self._count), action, arguments), answer)
+            call = Call(str(self._count), ask(str(self._count)), answer)
             if self._over:
                 refused = _refusal(call, ErrorCode.RUN_OVER, self._over)
             elif len(self._waiting) >= WAITING_LIMIT:
@@ -75,26 +89,37 @@ class Calls:
         if current:
             self._cancel(call.id)
 
-    def end(self) -> None:
-        """Nobody calls any more: take back what goes on, and let `take` return None."""
+    def leave(self) -> None:
+        """Nothing is to be done any more: let `take` return None once what goes on is done."""
         with self._changed:
-            self._ended = True
-            self._waiting.clear()
-            current = self._current
+            self._left = True
             self._changed.notify_all()
+
+    def end(self) -> None:
+        """Nobody calls any more: as `leave`, and what goes on is taken back."""
+        self.leave()
+        with self._changed:
+            current = self._current
         if current is not None:
             self._cancel(current.id)
+
+    def fail(self, error: Exception) -> None:
+        """Whoever calls cannot go on, by no fault of theirs: let `take` raise the error."""
+        with self._changed:
+            self._failure = self._failure or error
+            self._changed.notify_all()
 
     def take(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Hand over the reply to the last call and wait for the next one, as `Agent.next`."""
         self._answer(reply)
-        deadline = time.monotonic() + timeout
         with self._changed:
-            while not self._waiting:
-                if self._ended:
-                    return None
-                if not self._changed.wait(deadline - time.monotonic()):
-                    raise TimeoutError(f"The agent called nothing for {timeout:.0f} seconds.")
+            self._changed.wait_for(self._moved, timeout)
+            if self._failure is not None:
+                raise self._failure
+            if self._left:
+                return None
+            if not self._waiting:
+                raise TimeoutError(f"The agent called nothing for {timeout:.0f} seconds.")
             self._current = self._waiting.popleft()
             return self._current.asked
 
@@ -109,6 +134,9 @@ class Calls:
         for call in left:
             call.answer(_refusal(call, ErrorCode.RUN_OVER, self._over))
 
+    def _moved(self) -> bool:
+        return bool(self._waiting or self._left or self._failure)
+
     def _answer(self, reply: Reply | None) -> None:
         with self._changed:
             call = self._current
@@ -118,13 +146,18 @@ class Calls:
         call.answer(reply)
 
 
-def _request(identifier: str, action: str, arguments: Mapping[str, object]) -> Request | Garbage:
+def _request(
+    identifier: str, action: str, arguments: Mapping[str, object], usage: ModelUsage | None
+) -> Request | Garbage:
     """Read a call as a line would be read: what JSON lines may not hold, no call may."""
     try:
         line = json.dumps({"id": identifier, "action": action, "arguments": arguments})
     except RecursionError:
         return Garbage("The arguments are nested too deeply.", action[:200], identifier)
-    return parse(line.encode())
+    asked = parse(line.encode())
+    if usage is None or isinstance(asked, Garbage):
+        return asked
+    return asked.model_copy(update={"usage": usage})
 
 
 def _refusal(call: Call, code: ErrorCode, message: str) -> Reply:

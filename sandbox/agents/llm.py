@@ -105,9 +105,7 @@ class LlmAgent(CalledAgent):
             results.append({"role": "tool", "tool_call_id": call.id, "content": _told(answer)})
         return results
 
-    def _call(
-        self, call: ChatCompletionMessageToolCallUnion, usage: ModelUsage | None
-    ) -> Reply | Ended:
+    def _call(self, call: ChatCompletionMessageToolCallUnion, usage: ModelUsage | None) -> Reply:
         try:
             name, arguments = _asked(call)
         except ValueError as error:
@@ -173,7 +171,7 @@ def _sound(call: ChatCompletionMessageToolCallUnion) -> str:
         return "{}"
 
 
-def _told(answer: Reply | Ended) -> str:
+def _told(answer: Reply) -> str:
     return answer.model_dump_json(exclude={"id"}, exclude_none=True)
 
 

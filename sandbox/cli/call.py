@@ -32,7 +32,8 @@ def call(
     """
     from sandbox.agents.caller import Caller
     from sandbox.cli.opened import find_open
-    from sandbox.model.call import Call, Over, Performed
+    from sandbox.model.call import Call, Performed
+    from sandbox.model.observation import ErrorCode
 
     asked = Call(action=action, arguments=_read(arguments))
     folder = find_open(open_store(runs), run)
@@ -42,17 +43,15 @@ def call(
             answer = caller.ask(asked)
     except CallError as error:
         raise CallError(error.message, f"`sandbox close {short}` says what is known.") from error
-    match answer:
-        case Performed(reply=reply):
-            typer.echo(document(reply))
-            raise typer.Exit(NOT_DONE if reply.status == "error" else 0)
-        case Over(ended=ended):
-            raise UsageError(
-                f"{folder.id} is over: {ended.ended}. {line(ended.message)}".rstrip(),
-                f"`sandbox close {short}` prints the verdict.",
-            )
-        case other:
-            raise CallError(f"The session answered something else: {line(str(other))}")
+    if not isinstance(answer, Performed):
+        raise CallError(f"The session answered something else: {line(str(answer))}")
+    reply = answer.reply
+    if reply.error_code is ErrorCode.RUN_OVER:
+        raise UsageError(
+            f"{folder.id}: {line(reply.message or '')}", f"`sandbox close {short}`: the verdict."
+        )
+    typer.echo(document(reply))
+    raise typer.Exit(NOT_DONE if reply.status == "error" else 0)
 
 
 def _read(text: str) -> "dict[str, JsonValue]":

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, TypeAdapter
 
 from sandbox.model.base import Record
-from sandbox.model.briefing import Ended, Reply
+from sandbox.model.briefing import Reply
 
 
 class Call(Record):
@@ -23,17 +23,10 @@ class Close(Record):
 
 
 class Performed(Record):
-    """The answer to a call whose action was asked for."""
+    """The answer to a call: `run_over` where it came, or its turn came, after the end."""
 
     kind: Literal["performed"] = "performed"
     reply: Reply
-
-
-class Over(Record):
-    """The answer to a call that came, or whose turn came, after the end."""
-
-    kind: Literal["over"] = "over"
-    ended: Ended
 
 
 class Closing(Record):
@@ -50,7 +43,7 @@ class NotUnderstood(Record):
 
 
 Asked = Annotated[Call | Close, Field(discriminator="kind")]
-Answered = Annotated[Performed | Over | Closing | NotUnderstood, Field(discriminator="kind")]
+Answered = Annotated[Performed | Closing | NotUnderstood, Field(discriminator="kind")]
 
 ASKED: TypeAdapter[Call | Close] = TypeAdapter(Asked)
-ANSWERED: TypeAdapter[Performed | Over | Closing | NotUnderstood] = TypeAdapter(Answered)
+ANSWERED: TypeAdapter[Performed | Closing | NotUnderstood] = TypeAdapter(Answered)

@@ -18,7 +18,7 @@ from sandbox.agents.requests import LINE_LIMIT
 from sandbox.errors import CallError
 from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
-from sandbox.model.call import ANSWERED, Call, Close, Closing, NotUnderstood, Over, Performed
+from sandbox.model.call import ANSWERED, Call, Close, Closing, NotUnderstood, Performed
 
 
 class Echo:
@@ -94,8 +94,9 @@ def test_after_the_end_it_is_told_how_it_ended(echo: Echo) -> None:
     with Caller(echo.path) as caller:
         assert caller.ask(Close()) == Closing()
         answer = caller.ask(Call(action="look"))
-        assert isinstance(answer, Over)
-        assert answer.ended.message == "The session was closed."
+        assert isinstance(answer, Performed)
+        assert answer.reply.error_code == "run_over"
+        assert answer.reply.message == "The run is over: The session was closed."
         assert caller.ask(Close()) == Closing()
 
 

@@ -50,3 +50,7 @@ def _parts(evidence: Evidence) -> Iterator[Reason]:
         yield Reason(message="There are no outcomes of the hidden tests")
     elif evidence.tests.tampering:
         yield Reason(message=f"Test outcomes were forged: {evidence.tests.problem}")
+    if evidence.tests is not None and evidence.tests.cases is not None:
+        cases = evidence.tests.cases
+        if cases.tampering:
+            yield Reason(message=f"Answers to cases were forged: {cases.problem}")

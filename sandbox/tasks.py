@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sandbox import documents, places
 from sandbox.errors import DocumentError, UsageError
+from sandbox.model.case import CaseFile
 from sandbox.model.repository import Repository
 from sandbox.model.task import Task
 from sandbox.policy import examples
@@ -30,6 +31,8 @@ class LoadedTask:
     repository: Repository
     digest: str
     """SHA-256 over every file of the folder and the repo file; what grades are bound to."""
+    cases: CaseFile | None = None
+    """What `tests.cases` names."""
 
     @property
     def worktree(self) -> str:
@@ -52,12 +55,35 @@ def load(name: str) -> LoadedTask:
     task = documents.load(folder / TASK, Task, _examples)
     repository = documents.load(folder.parent / REPOSITORY, Repository)
     _check(task, name, folder, repository)
-    return LoadedTask(task, folder, repository, _digest(folder))
+    return LoadedTask(task, folder, repository, _digest(folder), _cases(task, folder))
+
+
+def _cases(task: Task, folder: Path) -> CaseFile | None:
+    """Read the file of cases, of which the task names each once."""
+    named = task.tests.cases
+    if named is None:
+        return None
+
+    def check(file: CaseFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        for number, case in enumerate(file.cases):
+            if named.expected.count(case.id) != 1:
+                yield ("cases", number), f"the task has to name {case.id} once in tests.cases"
+            if named.reference is None and any(row.expect.reference for row in case.rows):
+                yield ("cases", number), "wants a reference, and tests.cases names no such file"
+        for missing in set(named.expected) - {case.id for case in file.cases}:
+            yield ("cases",), f"there is no case {missing}, which the task names"
+
+    return documents.load(folder / named.file, CaseFile, check)
 
 
 def schema() -> str:
     """The JSON Schema of task files, as `docs/task.schema.json` holds it."""
     return json.dumps(documents.schema(Task), indent=2, ensure_ascii=False) + "\n"
+
+
+def case_schema() -> str:
+    """The JSON Schema of files of cases, as `docs/cases.schema.json` holds it."""
+    return json.dumps(documents.schema(CaseFile), indent=2, ensure_ascii=False) + "\n"
 
 
 def _root() -> Path:
@@ -121,7 +147,7 @@ def _versions(task: Task) -> Iterator[tuple[str, str]]:
 
 def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
     """Yield field, name and whether it is a folder, for each file that a task names."""
-    world = task.world
+    world, cases = task.world, task.tests.cases
     for index, defect in enumerate(world.defects):
         yield f"world.defects[{index}].patch", defect.patch, False
     for index, overlay in enumerate(world.overlays):
@@ -132,6 +158,8 @@ def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
         ("world.worktree.unstaged", world.worktree.unstaged, False),
         ("world.worktree.untracked", world.worktree.untracked, True),
         ("tests.hidden", task.tests.hidden, True),
+        ("tests.cases.file", cases.file if cases else None, False),
+        ("tests.cases.reference", cases.reference if cases else None, False),
     )
     for field, name, is_folder in optional:
         if name is not None:

@@ -46,7 +46,8 @@ HOMES = {
 }
 """By package: what the path of each file that imports it starts with."""
 
-MODEL_MAY_IMPORT = {"pydantic", "sandbox"} | sys.stdlib_module_names
+MODEL_MAY_IMPORT = {"pydantic", "sandbox", "typing_extensions"} | sys.stdlib_module_names
+"""Recursive types need what Python has in `typing` from 3.12 on; pydantic itself takes it there."""
 
 
 def sources() -> list[Path]:

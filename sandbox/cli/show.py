@@ -69,6 +69,11 @@ def task_rows(task: "Task") -> list[str]:
         f"tests   {len(tests.fail_to_pass)} that fail before,"
         f" {len(tests.pass_to_pass)} that keep passing"
     )
+    if tests.cases is not None:
+        rows.append(
+            f"cases   {len(tests.cases.fail_to_pass)} that fail before,"
+            f" {len(tests.cases.pass_to_pass)} that keep passing, called from outside"
+        )
     limits = task.limits
     rows.append(f"limits  {limits.turns} turns, {limits.seconds:g} s")
     return rows

@@ -22,17 +22,16 @@ from sandbox.changes.patch import safe
 from sandbox.engines.base import Session
 from sandbox.errors import DocumentError
 from sandbox.grading import outcomes
+from sandbox.grading.cases import run_cases
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
+from sandbox.grading.testers import FIRST_TESTER, tester
 from sandbox.model import path as paths
-from sandbox.model.grade import TestOutcome, TestReport
-from sandbox.model.session import AGENT, HOME, ROOT, Command, Completed, User
+from sandbox.model.grade import CaseReport, TestOutcome, TestReport
+from sandbox.model.session import AGENT, HOME, ROOT, Command, Completed
 from sandbox.tasks import LoadedTask
 
 FOLDER = "/grading"
-FIRST_TESTER = 20_000
-"""The user of the first test file; the next file has the next one."""
-
 OUTPUT_LIMIT = 256 << 10
 LOG_LIMIT = 16 << 10
 RESULTS_LIMIT = 16 << 20
@@ -49,11 +48,15 @@ class _Ran:
     tampering: bool = False
 
 
-def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestReport:
+def run_tests(
+    task: LoadedTask, session: Session, candidate: Candidate, seed: str | None = None
+) -> TestReport:
     """Lay the candidate and the hidden tests into a session that nobody used, and run them.
 
-    What the candidate breaks is in the report. Raises EngineError and its kind where the session
-    breaks, DocumentError where the task's hidden files cannot be read.
+    Cases come first, when no test is there yet. Their inputs are drawn from `seed`, itself drawn
+    where none is given, and it stands in the report. What the candidate breaks is in there too.
+    Raises EngineError and its kind where the session breaks, DocumentError where the task's hidden
+    files or cases cannot be used.
     """
     framework = FRAMEWORKS[task.task.tests.framework]
     hidden = dict(_hidden(task.folder / task.task.tests.hidden))
@@ -69,13 +72,32 @@ def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestR
         return _broken(f"the candidate does not fit the repository: {safe(path)}: {why}")
     place = Place(f"{FOLDER}/{secrets.token_hex(8)}", task.worktree, frozenset(hidden))
     tests = sorted(graded | {path for path in hidden if framework.is_test_file(path)})
+    _open_up(session, task.worktree)
+    cases = _run_cases(task, session, place, seed or secrets.token_hex(16))
     try:
         files = _lay_tests(framework, session, hidden, place, tests)
     except OSError as error:
         return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
     ran = _run_all(task, framework, session, place, files)
     session.kill_all()
-    return _report(ran)
+    return _report(ran).model_copy(update={"cases": cases})
+
+
+def _run_cases(task: LoadedTask, session: Session, place: Place, seed: str) -> CaseReport | None:
+    declared = task.task.tests.cases
+    if declared is None or task.cases is None:
+        return None
+    report = run_cases(
+        task.cases,
+        None if declared.reference is None else task.folder / declared.reference,
+        seed,
+        session,
+        worktree=place.worktree,
+        folder=place.folder,
+        cpus=task.task.limits.cpus,
+    )
+    session.kill_all()
+    return report
 
 
 def _hidden(top: Path) -> Iterator[tuple[str, bytes]]:
@@ -103,7 +125,6 @@ def _lay_tests(
     tests: list[str],
 ) -> dict[str, TestFile]:
     """Put everything of the grader's into the container, owned by root and read-only."""
-    _open_up(session, place.worktree)
     for path, content in hidden.items():
         if path not in tests and not framework.configures(path):
             _lay(session, paths.raw(path), content, place.worktree)
@@ -154,15 +175,13 @@ def _run_all(
     deadline = time.monotonic() + seconds
 
     def run(number: int, path: str) -> _Ran:
-        user = User(FIRST_TESTER + number, FIRST_TESTER + number)
-        home = f"/tmp/{secrets.token_hex(8)}"  # noqa: S108 - of the grading container
-        session.write(f"{home}/.home", b"", user=user, parents=True)
+        own = tester(session, FIRST_TESTER + number)
         completed = session.run(
             Command(
                 argv=framework.argv(place, path),
                 cwd=place.worktree,
-                environment={**framework.environment, "HOME": home, "TMPDIR": home},
-                user=user,
+                environment={**framework.environment, **own.environment},
+                user=own.user,
                 timeout=max(deadline - time.monotonic(), 0.001),
                 stdout_limit=RESULTS_LIMIT,
                 stderr_limit=OUTPUT_LIMIT,

@@ -59,6 +59,12 @@ def base_problems(task: Task, report: TestReport) -> Iterator[str]:
         if report.outcomes.get(test) == "passed":
             yield f"{test} is to fail before the fix, and passes"
     yield from _not_passed(report, task.tests.pass_to_pass, "is to pass before the fix")
+    cases = task.tests.cases
+    found = report.cases.outcomes if report.cases else {}
+    for case in cases.fail_to_pass if cases else ():
+        if case in found and found[case].outcome == "passed":
+            yield f"the case {case} is to fail before the fix, and passes"
+    yield from _cases_not_passed(report, cases.pass_to_pass if cases else (), "before the fix")
 
 
 def gold_problems(task: Task, report: TestReport) -> Iterator[str]:
@@ -67,6 +73,8 @@ def gold_problems(task: Task, report: TestReport) -> Iterator[str]:
         yield f"the tests of a solved repository do not run: {report.problem}"
     wanted = task.tests.fail_to_pass + task.tests.pass_to_pass
     yield from _not_passed(report, wanted, "is to pass when the task is solved")
+    cases = task.tests.cases
+    yield from _cases_not_passed(report, cases.expected if cases else (), "when the task is solved")
 
 
 def _not_passed(report: TestReport, tests: tuple[str, ...], claim: str) -> Iterator[str]:
@@ -75,3 +83,12 @@ def _not_passed(report: TestReport, tests: tuple[str, ...], claim: str) -> Itera
         if outcome != "passed":
             seen = "did not run" if outcome is None else f"ended as {outcome}"
             yield f"{test} {claim}, and {seen}"
+
+
+def _cases_not_passed(report: TestReport, cases: tuple[str, ...], when: str) -> Iterator[str]:
+    found = report.cases.outcomes if report.cases else {}
+    for case in cases:
+        outcome = found.get(case)
+        if outcome is None or outcome.outcome != "passed":
+            seen = "did not run" if outcome is None else f"failed {outcome.problem}"
+            yield f"the case {case} is to pass {when}, and {seen}"

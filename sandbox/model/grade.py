@@ -24,6 +24,29 @@ class Verdict(StrEnum):
 TestOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 
 
+class CaseOutcome(Record):
+    """What came of one case."""
+
+    outcome: Literal["passed", "failed"]
+    calls: int
+    """Calls that were made, the one that failed included."""
+    problem: str = ""
+    """The first call that failed: what was given, what came, what had to come."""
+
+
+class CaseReport(Record):
+    """What the cases did in the fresh session; the expected values never left the host."""
+
+    seed: str
+    """What the inputs were drawn from: the same seed draws the same inputs."""
+    outcomes: dict[str, CaseOutcome]
+    """By the case's id."""
+    problem: str = ""
+    """Why the outcomes are not to be relied on; empty where they are."""
+    tampering: bool = False
+    """Whether the problem is one that only an attempt at forgery explains."""
+
+
 class TestReport(Record):
     """What the hidden tests did in the fresh session."""
 
@@ -37,6 +60,8 @@ class TestReport(Record):
     """Whether the problem is one that only forged outcomes explain."""
     log: str = ""
     """The end of what the runner printed, for people; nothing is read from it."""
+    cases: CaseReport | None = None
+    """None where the task has no cases, or where the tests were not to be run."""
 
 
 class Evidence(Record):

@@ -3,7 +3,14 @@
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field, JsonValue, RootModel, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    JsonValue,
+    RootModel,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from sandbox.model.artifact import Artifact
 from sandbox.model.atom import Milestone
@@ -112,6 +119,24 @@ class Scope(Record):
         )
 
 
+class Cases(Record):
+    """Calls of the candidate's from outside: tier 1."""
+
+    file: str
+    """A file of cases, see `sandbox.model.case.CaseFile`."""
+    reference: str | None = None
+    """A Python file whose functions give expected values; it runs on the host alone."""
+    fail_to_pass: tuple[str, ...] = ()
+    """Ids of the cases that fail before the fix."""
+    pass_to_pass: tuple[str, ...] = ()
+    """Ids of the cases that pass before and after."""
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.fail_to_pass + self.pass_to_pass
+
+
 class Tests(Record):
     """What the agent can run, and what it is graded by."""
 
@@ -124,11 +149,19 @@ class Tests(Record):
     """Shell lines that run tests by another name, and the pytest command each stands for."""
     hidden: str
     """A folder of test files, laid into the fresh worktree after the candidate."""
-    fail_to_pass: tuple[str, ...] = Field(min_length=1)
+    fail_to_pass: tuple[str, ...] = ()
     """Test ids that fail before the fix."""
-    pass_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...] = ()
     """Test ids that pass before and after."""
+    cases: Cases | None = None
     timeout_seconds: float = Field(default=120, gt=0)
+    """How long all test files together may take."""
+
+    @model_validator(mode="after")
+    def _tell_the_defect(self) -> "Tests":
+        if not self.fail_to_pass and not (self.cases and self.cases.fail_to_pass):
+            raise ValueError("nothing fails before the fix: fail_to_pass is empty")
+        return self
 
 
 class FinalField(Record):

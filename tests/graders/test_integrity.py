@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from graders import integrity as grader
-from sandbox.model.grade import Verdict
+from sandbox.model.grade import CaseReport, Verdict
 from tests.graders.evidence import evidence, outcomes, task, trace
 
 
@@ -24,6 +24,11 @@ def test_whole_evidence_passes() -> None:
         {"changes": None},
         {"tests": None},
         {"tests": outcomes(problem="the canary passed", tampering=True)},
+        {
+            "tests": outcomes(
+                cases=CaseReport(seed="s", outcomes={}, problem="twice", tampering=True)
+            )
+        },
         {"final": {"cause": "something else", "count": 2}},
         {"final": None},
     ],

@@ -1,7 +1,8 @@
 import pytest
 
 from graders import tests as grader
-from sandbox.model.grade import Verdict
+from sandbox.model.grade import CaseOutcome, CaseReport, Verdict
+from sandbox.model.task import Cases, Task
 from tests.graders.evidence import evidence, outcomes, task
 
 NEW, OLD = "tests/test_a.py::test_new", "tests/test_a.py::test_old"
@@ -11,7 +12,7 @@ def test_every_expected_test_that_passed_is_a_pass() -> None:
     report = outcomes(outcomes={NEW: "passed", OLD: "passed", "tests/test_a.py::other": "failed"})
     grade = grader.grade(task(), evidence(tests=report))
     assert grade.verdict is Verdict.PASSED
-    assert grade.facts["tier"] == 2
+    assert grade.facts["tier"] == "2"
     assert (grade.facts["expected"], grade.facts["passed"]) == (2, 2)
 
 
@@ -38,3 +39,45 @@ def test_outcomes_with_a_problem_or_none_fail() -> None:
     assert grade.verdict is Verdict.FAILED
     assert "the runner died" in grade.reasons[0].message
     assert grader.grade(task(), evidence(tests=None)).verdict is Verdict.FAILED
+
+
+def with_cases(*, alone: bool = False) -> Task:
+    given = task()
+    cases = Cases(file="cases.yaml", fail_to_pass=("new",), pass_to_pass=("old",))
+    update: dict[str, object] = {"cases": cases}
+    if alone:
+        update |= {"fail_to_pass": (), "pass_to_pass": ()}
+    return given.model_copy(update={"tests": given.tests.model_copy(update=update)})
+
+
+def report(**found: CaseOutcome) -> CaseReport:
+    return CaseReport(seed="s", outcomes=found)
+
+
+RIGHT = CaseOutcome(outcome="passed", calls=3)
+WRONG = CaseOutcome(outcome="failed", calls=2, problem="with 1: gave 2, not 3")
+
+
+def test_a_verdict_says_what_it_rests_on() -> None:
+    passed = evidence(tests=outcomes(cases=report(new=RIGHT, old=RIGHT)))
+    both = grader.grade(with_cases(), passed)
+    assert both.verdict is Verdict.PASSED
+    assert (both.facts["tier"], both.facts["cases"], both.facts["calls"]) == ("1+2", 2, 6)
+    alone = outcomes(outcomes={}, cases=report(new=RIGHT, old=RIGHT))
+    grade = grader.grade(with_cases(alone=True), evidence(tests=alone))
+    assert (grade.verdict, grade.facts["tier"]) == (Verdict.PASSED, "1")
+
+
+@pytest.mark.parametrize(
+    ("cases", "said"),
+    [
+        (None, "could not be run"),
+        (report(new=WRONG, old=RIGHT), "new, which has to be fixed, failed with 1: gave 2, not 3"),
+        (report(new=RIGHT), "old, which passed before, did not run"),
+        (CaseReport(seed="s", outcomes={}, problem="forged", tampering=True), "relied on: forged"),
+    ],
+)
+def test_a_case_that_did_not_pass_fails(cases: CaseReport | None, said: str) -> None:
+    grade = grader.grade(with_cases(), evidence(tests=outcomes(cases=cases)))
+    assert grade.verdict is Verdict.FAILED
+    assert any(said in reason.message for reason in grade.reasons)

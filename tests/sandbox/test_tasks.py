@@ -3,9 +3,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from sandbox import places, tasks
 from sandbox.errors import DocumentError, UsageError
+from sandbox.model.task import Tests
 
 NAME = "humanize/file-sizes"
 ROOT = Path(__file__).parent.parent.parent
@@ -80,6 +82,8 @@ def test_the_id_is_that_of_the_folder(project: Path) -> None:
         ("staged: staged.patch", "staged: hooks", r"world.worktree.staged: there is no file"),
         ("unstaged: unst", "unstaged: x", r"world.worktree.unstaged: there is no file"),
         ("hidden: hidden", "hidden: ../../..", r"tests.hidden: '../../..' leads out of"),
+        ("file: cases.yaml", "file: no.yaml", r"tests.cases.file: there is no file"),
+        ("reference: ref", "reference: no", r"tests.cases.reference: there is no file"),
         ("image: python", "image: cobol", r"image: there is no images/cobol/Dockerfile"),
         (
             "release: 4.12.3",
@@ -138,7 +142,40 @@ def test_the_digest_does_not_depend_on_the_place(project: Path) -> None:
         assert tasks.load(NAME).digest == elsewhere
 
 
-def test_the_published_schema_is_current() -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            "[bytes, positive,",
+            "[positive,",
+            r"cases\[6\]: .* has to name bytes once",
+        ),
+        ("[bytes, positive,", "[bytes, text, positive,", "has to name text once"),
+        ("[bytes, positive,", "[bytes, other, positive,", "there is no case other"),
+        ("    reference: reference.py\n", "", "tests.cases names no such file"),
+    ],
+)
+def test_cases_are_those_that_the_task_names(
+    project: Path, old: str, new: str, problem: str
+) -> None:
+    edit(project, old, new)
+    with pytest.raises(DocumentError, match=problem):
+        tasks.load(NAME)
+
+
+def test_something_has_to_fail_before_the_fix() -> None:
+    given = tasks.load(NAME).task.tests.model_dump()
+    nothing = given | {"fail_to_pass": (), "cases": None}
+    with pytest.raises(ValidationError, match="nothing fails before the fix"):
+        Tests.model_validate(nothing)
+
+
+def test_the_published_schemas_are_current() -> None:
+    published = (ROOT / "docs" / "cases.schema.json").read_text()
+    assert json.loads(published) == json.loads(tasks.case_schema()), (
+        "write docs/cases.schema.json anew: "
+        "python -c 'from sandbox import tasks; print(tasks.case_schema(), end=\"\")'"
+    )
     published = (ROOT / "docs" / "task.schema.json").read_text()
     assert json.loads(published) == json.loads(tasks.schema()), (
         "write docs/task.schema.json anew: "

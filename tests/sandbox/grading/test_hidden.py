@@ -61,7 +61,12 @@ def task(tmp_path: Path) -> LoadedTask:
     hidden.parent.mkdir(parents=True)
     hidden.write_text(TESTS)
     loaded = tasks.load("humanize/file-sizes")
-    update = {"hidden": "hidden", "fail_to_pass": (ANSWER,), "pass_to_pass": ()}
+    update: dict[str, object] = {
+        "hidden": "hidden",
+        "fail_to_pass": (ANSWER,),
+        "pass_to_pass": (),
+        "cases": None,
+    }
     tests = loaded.task.tests.model_copy(update=update)
     return replace(loaded, task=loaded.task.model_copy(update={"tests": tests}), folder=tmp_path)
 

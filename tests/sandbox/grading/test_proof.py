@@ -1,7 +1,8 @@
 import pytest
 
 from sandbox.grading.proof import base_problems, gold_problems
-from sandbox.model.grade import TestOutcome, TestReport
+from sandbox.model.grade import CaseOutcome, CaseReport, TestOutcome, TestReport
+from sandbox.model.task import Cases
 from tests.graders.evidence import outcomes, task
 
 NEW, OLD = "tests/test_a.py::test_new", "tests/test_a.py::test_old"
@@ -38,3 +39,27 @@ def test_a_solved_repository_passes_every_test() -> None:
             task(), report(new="passed", old="passed").model_copy(update={"problem": "too slow"})
         )
     ) == ["the tests of a solved repository do not run: too slow"]
+
+
+def test_cases_are_recorded_like_tests() -> None:
+    given = task()
+    cases = Cases(file="cases.yaml", fail_to_pass=("new",), pass_to_pass=("old",))
+    given = given.model_copy(update={"tests": given.tests.model_copy(update={"cases": cases})})
+
+    def told(**outcomes: str) -> TestReport:
+        found = {
+            name: CaseOutcome.model_validate({"outcome": outcome, "calls": 1, "problem": "so"})
+            for name, outcome in outcomes.items()
+        }
+        update = {"cases": CaseReport(seed="s", outcomes=found)}
+        return report(new="failed", old="passed").model_copy(update=update)
+
+    assert list(base_problems(given, told(new="failed", old="passed"))) == []
+    assert list(base_problems(given, told(new="passed", old="failed"))) == [
+        "the case new is to fail before the fix, and passes",
+        "the case old is to pass before the fix, and failed so",
+    ]
+    solved = told(old="passed").model_copy(update={"outcomes": {NEW: "passed", OLD: "passed"}})
+    assert list(gold_problems(given, solved)) == [
+        "the case new is to pass when the task is solved, and did not run"
+    ]

@@ -1,0 +1,100 @@
+"""The calls of a grading: inputs drawn from its seed, and what each has to give."""
+
+import random
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.errors import DocumentError
+from sandbox.grading.cases import references
+from sandbox.grading.cases.answers import Raised, Value
+from sandbox.grading.cases.comparing import Expected
+from sandbox.grading.draws import drawn
+from sandbox.grading.runners import wire
+from sandbox.model.case import Case, CaseFile, FunctionSubject, Row
+
+OPEN = type(NotImplemented).__name__
+"""What a reference gives where the prompt leaves the value open: the call is not made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a case."""
+
+    given: dict[str, Any]
+    expected: Expected
+
+
+def calls(file: CaseFile, reference: Path | None, seed: str) -> dict[str, list[Call]]:
+    """Draw all inputs and find what they have to give, by the case's id.
+
+    A case's inputs depend on the seed and its own id, not on other cases. DocumentError where a
+    reference gives nothing.
+    """
+    rows: dict[str, list[tuple[Row, dict[str, Any]]]] = {}
+    for case in file.cases:
+        chance = random.Random(f"{seed}/{case.id}")  # noqa: S311 - to be repeated
+        rows[case.id] = [
+            (row, {key: drawn(value, chance) for key, value in row.input.items()})
+            for row in case.rows
+        ]
+    wanted = defaultdict(list)
+    for case in file.cases:
+        for number, (row, given) in enumerate(rows[case.id]):
+            if row.expect.reference is not None:
+                function = file.subjects[case.subject].kind == "function"
+                wanted[row.expect.reference].append((case.id, number, _spread(given, function)))
+    told: dict[tuple[str, int], Expected | None] = {}
+    for name, asked in wanted.items():
+        if reference is None:
+            raise DocumentError(f"A case wants {name} of a reference file, and there is none.")
+        answers = references.answers(reference, name, [call for _, _, call in asked])
+        for (case_id, number, _), answer in zip(asked, answers, strict=True):
+            told[case_id, number] = _told(answer)
+    found: dict[str, list[Call]] = {case.id: [] for case in file.cases}
+    for case in file.cases:
+        for number, (row, given) in enumerate(rows[case.id]):
+            key = case.id, number
+            expected = told[key] if key in told else _expected(row, seed)
+            if expected is not None:
+                found[case.id].append(Call(given, _adapted(file, case, expected)))
+        if not found[case.id]:
+            raise DocumentError(f"The reference leaves every call of the case {case.id} open.")
+    return found
+
+
+def _told(answer: Value | Raised) -> Expected | None:
+    """Turn what a reference gave into what is expected; None where it leaves that open."""
+    if isinstance(answer, Raised):
+        return Expected(raises=answer.type)
+    left_open = isinstance(answer.wire, dict) and answer.wire.get("other") == OPEN
+    return None if left_open else Expected(answer.wire)
+
+
+def _spread(given: dict[str, Any], function: bool) -> references.Call:  # noqa: FBT001
+    if function:
+        return given.get("arguments", []), given.get("keywords", {})
+    return [], given
+
+
+def _expected(row: Row, seed: str) -> Expected:
+    raises = row.expect.raises
+    if raises is not None:
+        return Expected(raises=raises.type, message=raises.message)
+    return Expected(wire.encode(drawn(row.expect.value, random.Random(seed))))  # noqa: S311
+
+
+def _adapted(file: CaseFile, case: Case, expected: Expected) -> Expected:
+    """Turn an expected value into what it is in the subject's language."""
+    subject = file.subjects[case.subject]
+    if not isinstance(subject, FunctionSubject):
+        if not isinstance(expected.wire, dict) or "dict" not in expected.wire:
+            raise DocumentError(f"The case {case.id} has to expect fields: {subject.kind}.")
+        return expected
+    if subject.language == "python" or expected.raises is not None:
+        return expected
+    try:
+        return Expected(wire.in_javascript(expected.wire))
+    except ValueError as error:
+        raise DocumentError(f"The case {case.id} expects what cannot be: {error}.") from error

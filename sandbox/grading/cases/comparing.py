@@ -1,0 +1,69 @@
+"""What a case expects of a call, and whether an answer is that: exactly, types included."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.grading.cases.answers import Answer, Fields, Raised, Value
+from sandbox.grading.runners import wire
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A value or some fields, or an error by its class and a pattern that its text holds."""
+
+    wire: Any = None
+    raises: str | None = None
+    message: str | None = None
+
+
+def objection(answer: Answer, expected: Expected) -> str:
+    """Say why an answer is not what was expected; empty where it is."""
+    if isinstance(answer, Fields):
+        return _fields(answer.wires, expected)
+    if isinstance(answer, Raised):
+        return _raised(answer, expected)
+    if expected.raises is not None:
+        return f"gave {wire.show(answer.wire)} and had to raise {expected.raises}"
+    return _value(answer, expected.wire)
+
+
+def same(given: Any, expected: Any) -> bool:  # noqa: ANN401
+    """Whether two values are equal, types included; RecursionError, ValueError: they are not."""
+    try:
+        return bool(wire.canonical(given) == wire.canonical(expected))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return False
+
+
+def _value(answer: Value, expected: Any) -> str:  # noqa: ANN401
+    if same(answer.wire, expected):
+        return ""
+    return f"gave {_shown(answer.wire)}, not {_shown(expected)}"
+
+
+def _raised(answer: Raised, expected: Expected) -> str:
+    text = f"raised {answer.type}: {answer.message[: wire.TEXT_LIMIT]}"
+    if expected.raises is None:
+        return f"{text}; had to give {_shown(expected.wire)}"
+    if answer.type != expected.raises:
+        return f"{text}; had to raise {expected.raises}"
+    if expected.message is not None and not re.search(expected.message, answer.message):
+        return f"{text}; its text has to hold {expected.message}"
+    return ""
+
+
+def _fields(given: Mapping[str, Any], expected: Expected) -> str:
+    """Compare the fields that are named, and no others."""
+    named = dict(expected.wire["dict"])
+    for name, value in named.items():
+        if name not in given:
+            return f"gave no {name}"
+        if not same(given[name], value):
+            return f"gave {name} = {_shown(given[name])}, not {_shown(value)}"
+    return ""
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401
+    return wire.show(value)[: wire.TEXT_LIMIT]

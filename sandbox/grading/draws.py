@@ -1,0 +1,81 @@
+"""Inputs of cases, drawn."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.model.draw import (
+    Draw,
+    DrawBoolean,
+    DrawChoice,
+    DrawConstant,
+    DrawDictionary,
+    DrawFloat,
+    DrawInteger,
+    DrawList,
+    DrawString,
+    DrawText,
+    DrawTuple,
+    Input,
+)
+
+CONSTANTS = {"nan": float("nan"), "infinity": float("inf"), "-infinity": float("-inf")}
+
+
+def drawn(value: Input, chance: random.Random) -> Any:  # noqa: ANN401 - any Python value
+    """Give the Python value that an input stands for; the same for the same state of `chance`."""
+    if isinstance(value, dict):
+        return {key: drawn(each, chance) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return [drawn(each, chance) for each in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return _drawn(value, chance)
+
+
+def _drawn(draw: Draw, chance: random.Random) -> Any:  # noqa: ANN401 - one for each kind
+    match draw:
+        case DrawInteger():
+            return _integer(draw, chance)
+        case DrawFloat():
+            return chance.uniform(draw.minimum, draw.maximum)
+        case DrawBoolean():
+            return chance.random() < 0.5
+        case DrawString():
+            length = chance.randint(draw.minimum, draw.maximum)
+            return "".join(chance.choices(draw.alphabet, k=length))
+        case DrawChoice():
+            return drawn(chance.choice(draw.of), chance)
+        case DrawList():
+            return _repeated(draw, chance, lambda: drawn(draw.of, chance))
+        case DrawDictionary():
+            pairs = _repeated(
+                draw, chance, lambda: (drawn(draw.keys, chance), drawn(draw.values, chance))
+            )
+            return dict(pairs)
+        case DrawTuple():
+            return tuple(drawn(each, chance) for each in draw.of)
+        case DrawText():
+            return str(drawn(draw.of, chance))
+        case DrawConstant():
+            return CONSTANTS[draw.of] if isinstance(draw.of, str) else draw.of
+
+
+def _integer(draw: DrawInteger, chance: random.Random) -> int:
+    if draw.spread == "even":
+        return chance.randint(draw.minimum, draw.maximum)
+    if draw.minimum < 0 < draw.maximum:
+        sign = chance.choice((1, -1))
+        least, most = 0, draw.maximum if sign > 0 else -draw.minimum
+    else:
+        sign = 1 if draw.maximum > 0 else -1
+        least, most = sorted((abs(draw.minimum), abs(draw.maximum)))
+    digits = chance.randint(len(str(least)), len(str(most)))
+    low, high = max(least, 10 ** (digits - 1) if digits > 1 else 0), min(most, 10**digits - 1)
+    return sign * chance.randint(low, high)
+
+
+def _repeated(
+    draw: DrawList | DrawDictionary, chance: random.Random, one: Callable[[], Any]
+) -> list[Any]:
+    return [one() for _ in range(chance.randint(draw.minimum, draw.maximum))]

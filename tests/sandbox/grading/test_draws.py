@@ -1,0 +1,84 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from sandbox.grading.draws import drawn
+from sandbox.model.draw import DrawInteger, Input
+
+READ: TypeAdapter[Input] = TypeAdapter(Input)
+
+
+def draw(value: object, seed: int = 0) -> object:
+    return drawn(READ.validate_python(value, strict=False), random.Random(seed))
+
+
+@given(st.integers(), st.integers(), st.sampled_from(["even", "magnitude"]), st.integers())
+def test_integers_stay_in_their_range(one: int, other: int, spread: str, seed: int) -> None:
+    low, high = sorted((one, other))
+    about = {"draw": "integer", "minimum": low, "maximum": high, "spread": spread}
+    number = draw(about, seed)
+    assert isinstance(number, int)
+    assert low <= number <= high
+    assert draw(about, seed) == number
+
+
+def test_magnitudes_reach_every_number_of_digits_and_both_signs() -> None:
+    about = {"draw": "integer", "minimum": -(10**9), "maximum": 10**9, "spread": "magnitude"}
+    numbers = [draw(about, seed) for seed in range(300)]
+    assert {len(str(abs(int(str(number))))) for number in numbers} >= set(range(1, 10))
+    assert any(int(str(number)) < 0 for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([1, 1.0, True, None, "a", {"b": [2]}], [1, 1.0, True, None, "a", {"b": [2]}]),
+        ({"draw": "tuple", "of": [1, {"draw": "tuple", "of": []}]}, (1, ())),
+        ({"draw": "text", "of": -3}, "-3"),
+        ({"draw": "constant", "of": "-infinity"}, float("-inf")),
+        ({"draw": "constant", "of": "1" * 30}, int("1" * 30)),
+        ({"draw": "choice", "of": [{"draw": "choice", "of": ["only"]}]}, "only"),
+        ({"draw": "string", "alphabet": "x", "minimum": 3, "maximum": 3}, "xxx"),
+        ({"draw": "list", "of": 1, "minimum": 2, "maximum": 2}, [1, 1]),
+        (
+            {"draw": "dictionary", "keys": "k", "values": 1, "minimum": 2, "maximum": 2},
+            {"k": 1},
+        ),
+    ],
+)
+def test_values_are_what_is_written(value: object, expected: object) -> None:
+    found = draw(value)
+    assert (type(found), found) == (type(expected), expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_floats_booleans_and_lengths_vary_within_bounds(seed: int) -> None:
+    number = draw({"draw": "float", "minimum": 1.0, "maximum": 2.0}, seed)
+    assert isinstance(number, float)
+    assert 1 <= number <= 2
+    assert isinstance(draw({"draw": "boolean"}, seed), bool)
+    assert len(str(draw({"draw": "string", "maximum": 4}, seed))) <= 4
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"draw": "integer", "minimum": 2, "maximum": 1},
+        {"draw": "integer", "minimum": "x", "maximum": 1},
+        {"draw": "integr"},
+        {"draw": "string", "alphabet": ""},
+        {"draw": "choice", "of": []},
+        {"draw": "list", "of": 1, "least": 2},
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(value: object) -> None:
+    with pytest.raises(ValidationError):
+        draw(value)
+
+
+def test_a_draw_is_itself_again_when_it_is_read_back() -> None:
+    one = DrawInteger(draw="integer", minimum=-(10**30), maximum=3)
+    assert READ.validate_json(READ.dump_json(one)) == one

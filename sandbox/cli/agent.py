@@ -1,5 +1,6 @@
 """What `--agent` and the options beside it mean."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,7 +41,7 @@ Make = Callable[["RunFolder"], "Agent"]
 
 
 def choose_agent(choice: AgentChoice, task: "LoadedTask") -> Make:
-    """Make an agent of `oracle`, `null`, `llm`, `mcp`, a script or a command line."""
+    """Make an agent of `oracle`, `null`, `llm`, `human`, `mcp`, a script or a command line."""
     from sandbox.agents.scripted import ScriptedAgent, null_agent
     from sandbox.documents import load
     from sandbox.model.task import Script
@@ -52,6 +53,8 @@ def choose_agent(choice: AgentChoice, task: "LoadedTask") -> Make:
         raise UsageError(
             "--model, --base-url and --prices go with `--agent llm`.", f"The agent is {text!r}."
         )
+    if text == "human":
+        return _human(choice)
     if text == "mcp":
         return _waiting
     if choice.protocol is Protocol.MCP:
@@ -90,6 +93,14 @@ def _waiting(folder: "RunFolder") -> "Agent":
     from sandbox.agents.mcp_agent import McpAgent
 
     return McpAgent(None, _place(folder))
+
+
+def _human(choice: AgentChoice) -> Make:
+    from sandbox.cli.human import HumanAgent
+
+    if choice.protocol is not None:
+        raise UsageError("human needs no protocol.", "Leave --protocol out.")
+    return lambda _: HumanAgent(sys.stdin.buffer, sys.stderr)
 
 
 def _llm(choice: AgentChoice) -> Make:

@@ -92,7 +92,7 @@ def run(
     agent: Annotated[
         str,
         typer.Option(
-            help="`oracle`, `null`, `llm`, a list in YAML, a command, or `mcp`: who connects."
+            help="`oracle`, `null`, `llm`, `human`, a YAML list, a command, or `mcp`: who connects."
         ),
     ],
     protocol: Annotated[
@@ -139,6 +139,8 @@ def run(
     choice = AgentChoice(agent, protocol, model, base_url, prices)
     loaded = [library.load(name) for name in dict.fromkeys(task)]
     if len(loaded) > 1 or trials != 1:
+        if agent == "human":
+            raise UsageError("A person acts in one run at a time.", "Name one task.")
         order = many.Order(loaded, choice, approver, trials, jobs, keep=keep)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
     who = choose_approver(approver, loaded[0].task)

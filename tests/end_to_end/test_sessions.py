@@ -256,3 +256,18 @@ def test_a_run_that_was_never_open(runs: Path) -> None:
     assert sandbox("run", TASK, "--agent", "null", "--runs", runs).code == 1
     assert "is over: failed" in sandbox("call", "last", "list_files", "--runs", runs).err
     assert sandbox("close", "last", "--runs", runs).code == 1
+
+
+def test_a_person_acts_at_the_terminal(runs: Path, engine: Engine) -> None:
+    with Terminal("run", TASK, "--agent", "human", "--runs", runs) as terminal:
+        terminal.until("sandbox> ")
+        assert "Ticket HUM-214." in terminal.text
+        terminal.press(b"! pwd\r")
+        terminal.until("/home/agent/humanize\r\n")
+        terminal.press(b"quit\r")
+        assert terminal.end() == 1
+    stored = recorded(runs, engine)
+    assert stored.record.agent == "human"
+    assert stored.ended.turns == 1
+    refused = sandbox("run", TASK, "--agent", "human", "--trials", "2", "--runs", runs)
+    assert (refused.code, "one run at a time" in refused.err) == (2, True)

@@ -13,6 +13,7 @@ from sandbox.actions.executions import Executions, use_of
 from sandbox.actions.gatekeeper import Gatekeeper
 from sandbox.actions.outcome import Performed, done, refused
 from sandbox.actions.registry import perform, subject
+from sandbox.actions.route import Route
 from sandbox.actions.running import Running
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
@@ -75,13 +76,14 @@ def run(
     Every process in the session is killed at the end, and `RunEnded` is the last event whatever
     happens. Raises what ended the run from outside, once that is recorded: KeyboardInterrupt,
     `SessionLostError`, `AgentError` where the agent cannot start, `StoreError` where the trace
-    cannot be written.
+    cannot be written. `SourceError`, before anything, where a file of the registry is damaged.
     """
+    route = Route(workspace.session, workspace.task.world.registry, workspace.packages)
     record = _Record(trace, Watch.of(workspace.task))
     record.append(started)
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
     rulebook = Rulebook(workspace.task.policy, workspace.root)
-    loop = _Loop(agent, bounded, approver, record, rulebook)
+    loop = _Loop(agent, bounded, approver, record, rulebook, route)
     try:
         loop.let_cancel()
         loop.watch_processes()
@@ -132,6 +134,7 @@ class _Loop:
     approver: Approver
     trace: _Record
     rulebook: Rulebook
+    route: Route
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
     gatekeeper: Gatekeeper | None = None
@@ -153,7 +156,7 @@ class _Loop:
         session = self.workspace.session
         if self.workspace.task.policy.about_processes:
             ask = self.put if self.approver.asked_at_once else None
-            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants, ask)
+            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants, ask, self.route.use)
             self.gatekeeper.learn()
             self.executions = Executions(self.gatekeeper)
             self.workspace = replace(self.workspace, interception="hold")
@@ -207,7 +210,7 @@ class _Loop:
             performed, ending = Performed(judged), self.too_much_garbage(judged)
         observation, ending = self.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
-        self.trace.append_all(self.executions.take(name))
+        self.trace.append_all([*self.executions.take(name), *self.route.take()])
         if performed.changed:
             self.trace.append(FilesChanged(paths=performed.changed), asked.id)
         self.trace.append(Observed(name=name, observation=observation), asked.id)
@@ -250,10 +253,12 @@ class _Loop:
         workspace = replace(self.workspace, tag=tag)
         if workspace.running is not None:
             workspace.running.begin(tag)
+        if self.gatekeeper is not None:
+            self.gatekeeper.begin(tag, action.name, grants)
+        with self.route.during(tag, grants):
+            performed = perform(action, workspace)
         if self.gatekeeper is None:
-            return perform(action, workspace)
-        self.gatekeeper.begin(tag, action.name, grants)
-        performed = perform(action, workspace)
+            return performed
         return replace(performed, observation=self.gatekeeper.finish(tag, performed.observation))
 
     def ask(self, request: RequestApproval, action_id: str | None) -> Performed:
@@ -337,7 +342,7 @@ class _Loop:
                 ended = self.ended(ending, killed, usage)
                 with self.trace.lock:
                     self.over = True
-                    self.trace.end(ended, self.executions.take())
+                    self.trace.end(ended, [*self.executions.take(), *self.route.take()])
         return ended
 
     def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:

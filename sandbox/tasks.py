@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sandbox import documents, places
 from sandbox.errors import DocumentError, UsageError
+from sandbox.model.artifact import Artifact
 from sandbox.model.case import CaseFile
 from sandbox.model.repository import Repository
 from sandbox.model.task import Task
@@ -127,8 +128,8 @@ def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
         if version not in versions
     ]
     problems += [
-        f"world.mirror[{index}]: is {repository.name} itself, whose code a task must not offer"
-        for index, artifact in enumerate(task.world.mirror)
+        f"{field}: is {repository.name} itself, whose code a task must not offer"
+        for field, artifact in _offered(task)
         if artifact.name == repository.name
     ]
     problems += [problem for field in _files(task) if (problem := _missing(folder, *field))]
@@ -143,6 +144,15 @@ def _versions(task: Task) -> Iterator[tuple[str, str]]:
     yield "world.release", task.world.release
     for index, defect in enumerate(task.world.defects):
         yield f"world.defects[{index}].since", defect.since
+
+
+def _offered(task: Task) -> Iterator[tuple[str, Artifact]]:
+    """Yield each package that an agent can get, with its field."""
+    world = task.world
+    for index, artifact in enumerate(world.mirror):
+        yield f"world.mirror[{index}]", artifact
+    for index, artifact in enumerate(world.registry.artifacts if world.registry else ()):
+        yield f"world.registry.artifacts[{index}]", artifact
 
 
 def _files(task: Task) -> Iterator[tuple[str, str, bool]]:

@@ -10,6 +10,7 @@ from typing import Protocol, Self
 
 import sandbox
 from sandbox import candidate as candidates
+from sandbox import places
 from sandbox import trace as traces
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
@@ -25,6 +26,7 @@ from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
 from sandbox.model.run import RunRecord
 from sandbox.policy.approvers import Approver
 from sandbox.run import run as run_loop
+from sandbox.sources import Sources
 from sandbox.store import RunFolder, Store, write_whole
 from sandbox.tasks import LoadedTask
 
@@ -202,7 +204,11 @@ def _coverage(trial: Trial, session: Session) -> Coverage:
 def _run_agent(
     trial: Trial, agent: Agent, session: Session, folder: RunFolder, listener: Listener
 ) -> None:
-    workspace = Workspace(session, trial.task.task, trial.task.worktree)
+    registry = trial.task.task.world.registry
+    packages = Sources(places.cache()).fetch_all(
+        registry.artifacts if registry else (), listener.stage
+    )
+    workspace = Workspace(session, trial.task.task, trial.task.worktree, packages=packages)
     with traces.TraceWriter(folder.trace, listener.entry) as trace:
         run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent, session))
 

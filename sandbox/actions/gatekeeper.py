@@ -28,6 +28,10 @@ Ask = Callable[[Question, str], object]
 """Puts a question to the approver and keeps the answer among the grants; with the action's tag."""
 
 
+Used = Callable[[tuple[Grant, ...], str], object]
+"""Is told of grants that a process has used, before it runs; with the action's tag."""
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """What was decided on a process."""
@@ -55,10 +59,15 @@ class Gatekeeper:
     """Decides by the rules and the grants of a run; `decide` and `ended` are called in order."""
 
     def __init__(
-        self, session: Session, rulebook: Rulebook, grants: Grants, ask: Ask | None = None
+        self,
+        session: Session,
+        rulebook: Rulebook,
+        grants: Grants,
+        ask: Ask | None = None,
+        used: Used = lambda _grants, _tag: None,
     ) -> None:
         self._session, self._rulebook, self._grants = session, rulebook, grants
-        self._ask = ask
+        self._ask, self._used = ask, used
         self._identities = Identities(session)
         self._lineages = Lineages(self._parent_of)
         self._actions: dict[str, _Action] = {}
@@ -167,6 +176,7 @@ class Gatekeeper:
                 self._ask(question.model_copy(update=by), tag)
         used = permit(lacking, line, self._grants)
         if not isinstance(used, Observation):
+            self._used(used, tag)
             return Held(judgement.decision, used)
         with self._lock:
             action.refusals.append(_told(used, line, process))

@@ -45,6 +45,7 @@ def result_of(completed: Completed) -> CommandResult:
         out_of_memory=completed.out_of_memory,
         left_running=completed.survivors,
         cleared=completed.cleared,
+        ended=completed.ended,
     )
 
 

@@ -2,12 +2,16 @@
 
 import math
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from sandbox.actions.outcome import Refusal, refusal
 from sandbox.actions.running import Running
 from sandbox.engines.base import Session
+from sandbox.mirror import clients
 from sandbox.model import path as paths
+from sandbox.model.artifact import Artifact
 from sandbox.model.observation import ErrorCode
 from sandbox.model.session import (
     AGENT,
@@ -64,6 +68,8 @@ class Workspace:
     """Whether the programs that its commands start are seen."""
     tag: str = ""
     """Comes back with each of them."""
+    packages: Mapping[Artifact, Path] = field(default_factory=dict)
+    """Where the files of the world's registry lie on the host."""
     running: Running | None = None
     """Where another thread may end a command; None where nobody wants to."""
 
@@ -154,15 +160,22 @@ class Workspace:
         kept = self.task.limits.observation_bytes if limit is None else limit
         own = self.task.limits.command_seconds if seconds is None else seconds
         left = self.deadline - time.monotonic()
+        registry = self.task.world.registry
         command = Command(
             argv=argv,
             cwd=self.absolute(cwd),
-            environment={**ENVIRONMENT, **(environment or {})},
+            environment={
+                **ENVIRONMENT,
+                **(clients.environment(registry) if registry else {}),
+                **(environment or {}),
+            },
             user=AGENT,
             stdin=stdin,
             timeout=max(_SHORTEST, min(own, left)),
             stdout_limit=kept,
             stderr_limit=kept,
+            # Else one that an earlier command has left could wait for the grant of a later one.
+            kill_survivors=registry is not None,
             interception=self.interception,
             tag=self.tag,
         )
@@ -170,6 +183,8 @@ class Workspace:
             completed = self._run_in_room(command)
         except OSError as error:
             raise refusal(error, paths.text(_name(argv))) from error
+        if command.kill_survivors:
+            completed = replace(completed, survivors=0, ended=completed.survivors)
         if completed.exit_code is None and completed.signal is None and not completed.timed_out:
             raise Refusal(
                 ErrorCode.NO_PROCESSES, f"{paths.text(_name(argv))} could not be started."

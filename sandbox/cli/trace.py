@@ -41,6 +41,15 @@ def summary(entry: "Entry") -> str:
             text = f"{' '.join(event.argv) or event.program}{how}"
         case "execs_lost":
             text = f"{event.count} more execs were not recorded"
+        case "network_connected":
+            failed = f", but failed: {event.problem}" if event.problem else ""
+            text = f"{event.scope} granted at {event.granted_at}, port {event.port}{failed}"
+        case "registry_request":
+            text = f"{event.method} {event.target}: {event.status}, {event.size} bytes"
+        case "fault_injected":
+            text = f"{event.fault}: {event.effect} of {event.target}, number {event.occurrence}"
+        case "requests_lost":
+            text = f"{event.count} more requests were not recorded"
         case "violation":
             text = event.message
         case "milestone":
@@ -50,7 +59,7 @@ def summary(entry: "Entry") -> str:
             text = str(event.fields)
         case "run_ended":
             text = f"{event.reason} after {event.turns} turns, {event.seconds:.1f} s"
-    return f"{entry.sequence:>5}  {entry.elapsed:>8.3f} s  {event.kind:<16}  {line(text)}"
+    return f"{entry.sequence:>5}  {entry.elapsed:>8.3f} s  {event.kind:<17}  {line(text)}"
 
 
 def trace(

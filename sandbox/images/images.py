@@ -51,6 +51,9 @@ class Images:
         what was finished before the failure is kept and not built again.
         """
         start = time.monotonic()
+        registry = task.task.world.registry
+        if registry:  # so that a run needs no network
+            self._sources.fetch_all(registry.artifacts, on_line)
         recipe = self._recipe(task)
         found = self._engine.image(recipe.tag)
         image, rebuilt = (found, False) if found else self._build(recipe, on_line)

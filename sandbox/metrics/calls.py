@@ -19,6 +19,7 @@ from sandbox.model.event import (
     ActionTaken,
     ApprovalDecided,
     Entry,
+    FaultInjected,
     FilesChanged,
     MilestonePassed,
     Observed,
@@ -159,7 +160,6 @@ def _opened(entry: Entry, taken: ActionTaken, broken: set[int], test_command: st
 
 def _joined(call: Call, entry: Entry) -> Call:
     event = entry.event
-    kind: str = event.kind
     match event:
         case Observed(observation=observation):
             return replace(call, observation=observation)
@@ -171,7 +171,9 @@ def _joined(call: Call, entry: Entry) -> Call:
             return replace(call, granted=True)
         case MilestonePassed(reached=True):
             return replace(call, milestone=True)
-    return replace(call, injected=True) if kind == "fault_injected" else call
+        case FaultInjected():
+            return replace(call, injected=True)
+    return call
 
 
 def _with_states(joined: list[Call]) -> list[Call]:

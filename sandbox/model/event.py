@@ -109,6 +109,50 @@ class ExecsLost(Record):
     count: int
 
 
+class NetworkConnected(Record):
+    """A command that has used a grant for it can reach the world's registry, until it ends."""
+
+    kind: Literal["network_connected"] = "network_connected"
+    scope: str
+    port: int
+    granted_at: int
+    """Sequence number of the answer whose grant was used."""
+    problem: str = ""
+    """Why it cannot after all."""
+
+
+class RegistryRequested(Record):
+    """A request to the world's registry."""
+
+    kind: Literal["registry_request"] = "registry_request"
+    method: str
+    """Empty where what came was no request."""
+    target: str
+    """The path as it was asked for; its beginning where it is long."""
+    status: int
+    size: int
+    """Bytes of the answer's body."""
+
+
+class FaultInjected(Record):
+    """A fault of the world befell the request before it."""
+
+    kind: Literal["fault_injected"] = "fault_injected"
+    fault: str
+    """Its id in the task."""
+    effect: str
+    target: str
+    occurrence: int
+    """Counts from 1 in a run."""
+
+
+class RequestsLost(Record):
+    """More requests belong to the action than were recorded."""
+
+    kind: Literal["requests_lost"] = "requests_lost"
+    count: int
+
+
 class Violation(Record):
     """A rule that was seen broken while the run was going on; the grader judges for itself."""
 
@@ -179,6 +223,10 @@ Event = Annotated[
     | FilesChanged
     | Executed
     | ExecsLost
+    | NetworkConnected
+    | RegistryRequested
+    | FaultInjected
+    | RequestsLost
     | Violation
     | MilestonePassed
     | Final

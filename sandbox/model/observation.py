@@ -111,6 +111,9 @@ class CommandResult(Record):
     cleared: int = 0
     """Background processes of earlier commands that were killed first, because the container's
     limit left no room for another process."""
+    ended: int = 0
+    """Background processes that it started and that were killed with it, as they are where the
+    network can be granted."""
 
 
 class TestsResult(CommandResult):

@@ -88,6 +88,8 @@ class Completed:
     """Whether the kernel killed a process of the container for memory while it ran."""
     cleared: int = 0
     """Processes of earlier commands that had to be killed before it could start."""
+    ended: int = 0
+    """Processes that outlived it and were killed with it, which `survivors` then counts no more."""
 
 
 @dataclass(frozen=True, slots=True)

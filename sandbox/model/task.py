@@ -19,6 +19,7 @@ from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
 from sandbox.model.glob import check
 from sandbox.model.graph import Graph
+from sandbox.model.registry import Registry
 from sandbox.model.repository import Moment
 from sandbox.model.rule import Rule
 from sandbox.model.session import HOME
@@ -78,6 +79,8 @@ class World(Record):
     worktree: Worktree = Worktree()
     mirror: tuple[Artifact, ...] = ()
     """What the offline package mirror in the image holds."""
+    registry: Registry | None = None
+    """What a grant connects a command to; nothing of it is in the image."""
 
 
 class GitScope(Record):

@@ -1,5 +1,6 @@
 """Images: called by their inputs, built once, holding what they promise and nothing more."""
 
+import json
 import shutil
 import tarfile
 import threading
@@ -11,7 +12,7 @@ import pytest
 from sandbox import engines, places, tasks
 from sandbox.engines.base import MANAGED, Engine, ImageInfo, Session, SessionSpec
 from sandbox.engines.fake import FakeEngine
-from sandbox.errors import ImageError
+from sandbox.errors import ImageError, SourceError
 from sandbox.images import BuiltImage, Images, base, stale
 from sandbox.images.leaks import Secrets, leaks, secrets
 from sandbox.images.recipe import Recipe, Work
@@ -128,6 +129,23 @@ def test_the_tag_does_not_change_with_prompt_tests_or_oracle(project: Path, tmp_
     path.write_text(path.read_text().replace("Ticket HUM-214.", "See ticket HUM-214."))
     assert tag(tmp_path) == before
     assert tag(tmp_path).startswith("sandbox/humanize-file-sizes:")
+
+
+def test_a_registry_is_fetched_and_gets_into_no_image(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tag(tmp_path)
+    path = project / "task_repos" / NAME / "task.yaml"
+    six = next(each for each in tasks.load(NAME).task.world.mirror if each.name == "six")
+    said = json.dumps({"artifacts": [six.model_dump(mode="json")]})
+    path.write_text(path.read_text().replace("\npolicy:\n", f"  registry: {said}\n\npolicy:\n", 1))
+    assert tasks.load(NAME).task.world.registry
+    assert tag(tmp_path) == before
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    engine = OwnImages().prepared()
+    with pytest.raises(SourceError, match=six.filename):
+        Images(engine, tmp_path).ensure(tasks.load(NAME), lambda _: None)
+    assert Images(engine, places.cache()).ensure(tasks.load(NAME), lambda _: None).tag == before
 
 
 def test_a_dockerfile_stands_on_exactly_one_image(project: Path, tmp_path: Path) -> None:

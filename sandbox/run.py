@@ -332,6 +332,7 @@ class _Loop:
             self.agent.close(self.reply, Ended(ended=ending.reason, message=ending.message))
         finally:
             try:
+                self.workspace.servers.close()
                 killed = self.workspace.session.kill_all()
                 usage = self.workspace.session.usage()
             except SessionLostError as error:

@@ -162,6 +162,9 @@ def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
         yield f"world.defects[{index}].patch", defect.patch, False
     for index, overlay in enumerate(world.overlays):
         yield f"world.overlays[{index}].folder", overlay.folder, True
+    for index, server in enumerate(world.servers):
+        if server.folder is not None:
+            yield f"world.servers[{index}].folder", server.folder, True
     optional = (
         ("world.hooks", world.hooks, True),
         ("world.worktree.staged", world.worktree.staged, False),

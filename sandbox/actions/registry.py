@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.actions.apply_patch import apply_patch, names
+from sandbox.actions.call_tool import call_tool
+from sandbox.actions.discover_tools import discover_tools
 from sandbox.actions.git_diff import git_diff
 from sandbox.actions.list_files import list_files
 from sandbox.actions.outcome import Performed, Refusal, refused
@@ -14,7 +16,7 @@ from sandbox.actions.search_repo import search_repo
 from sandbox.actions.workspace import Workspace
 from sandbox.actions.write_file import write_file
 from sandbox.model import path as paths
-from sandbox.model.action import Action, ApplyPatch, RunCommand, RunTests
+from sandbox.model.action import Action, ApplyPatch, CallTool, RunCommand, RunTests
 from sandbox.policy.subject import Subject
 
 PERFORMERS: dict[str, Callable[[Any, Workspace], Performed]] = {
@@ -26,6 +28,8 @@ PERFORMERS: dict[str, Callable[[Any, Workspace], Performed]] = {
     "write_file": write_file,
     "run_tests": run_tests,
     "git_diff": git_diff,
+    "discover_tools": discover_tools,
+    "call_tool": call_tool,
 }
 
 
@@ -43,6 +47,8 @@ def subject(action: Action, workspace: Workspace) -> Subject:
         return Subject(action.name, command=action.command, cwd=action.cwd)
     if isinstance(action, RunTests):
         return Subject(action.name, command=action.command or workspace.task.tests.command)
+    if isinstance(action, CallTool):
+        return Subject(action.name, tool=f"{action.server}/{action.tool}")
     if isinstance(action, ApplyPatch):
         named = names(action.patch)
     else:

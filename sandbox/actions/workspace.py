@@ -23,6 +23,7 @@ from sandbox.model.session import (
     Interception,
 )
 from sandbox.model.task import Task
+from sandbox.servers import Servers
 
 FILE_LIMIT = 16 << 20
 """Bytes of a file that is read whole."""
@@ -72,6 +73,8 @@ class Workspace:
     """Where the files of the world's registry lie on the host."""
     running: Running | None = None
     """Where another thread may end a command; None where nobody wants to."""
+    servers: Servers = field(default_factory=Servers)
+    """The world's tool servers, as far as they have been started."""
 
     def locate(self, path: str) -> bytes:
         """Return a path relative to the worktree as bytes, without `.` and doubled slashes.

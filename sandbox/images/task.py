@@ -4,6 +4,7 @@ Nothing else of the task's folder gets into the build context: no hidden test, n
 no task file.
 """
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
         worktree.parent.mkdir()
         work.on_line(f"building the repository {repository.name} {task.world.release}")
         repos.build(repository, task.world, folder, sources, worktree, work.on_line)
+        _lay_servers(task.world, folder, work.folder / "servers")
         return work.engine.build(
             work.folder,
             tag=recipe.tag,
@@ -49,12 +51,28 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
     return Recipe(task.id.replace("/", "-"), whole, below, make)
 
 
+def _lay_servers(world: World, folder: Path, target: Path) -> None:
+    """Copy the servers' folders, open to their owner alone."""
+    target.mkdir(mode=0o755)
+    for server in world.servers:
+        if server.folder is None:
+            continue
+        top = target / server.name
+        top.mkdir(mode=0o700)
+        for file in files_below(folder / server.folder):
+            place = top / file.relative_to(folder / server.folder)
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.copyfile(file, place)
+            place.chmod(0o700 if file.stat().st_mode & 0o100 else 0o600)
+
+
 def world_files(world: World, folder: Path) -> Iterator[Path]:
     """Yield the files of a task's folder that its world is made of."""
     worktree = world.worktree
     yield from (folder / defect.patch for defect in world.defects)
     yield from (folder / patch for patch in (worktree.staged, worktree.unstaged) if patch)
     laid = (*(overlay.folder for overlay in world.overlays), world.hooks, worktree.untracked)
-    for name in laid:
+    folders = (server.folder for server in world.servers)
+    for name in (*laid, *folders):
         if name:
             yield from files_below(folder / name)

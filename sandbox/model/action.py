@@ -123,6 +123,28 @@ class GitDiff(Action):
     """Only this file or folder."""
 
 
+class DiscoverTools(Action):
+    """Ask the world's tool servers what they offer; each is started by it."""
+
+    name = "discover_tools"
+
+    server: str | None = None
+    """Only this one."""
+
+
+class CallTool(Action):
+    """Call a tool of one of the world's servers."""
+
+    name = "call_tool"
+
+    server: str
+    """The server, as `discover_tools` calls it."""
+    tool: str
+    """The tool's name."""
+    arguments: dict[str, JsonValue] = {}
+    """What the tool's own schema asks for."""
+
+
 class RequestApproval(Action):
     """Ask whether something may be done, before it is done."""
 
@@ -156,11 +178,17 @@ ACTIONS: dict[str, type[Action]] = {
         WriteFile,
         RunTests,
         GitDiff,
+        DiscoverTools,
+        CallTool,
         RequestApproval,
         FinalAnswer,
     )
 }
 """Every action by its name."""
+
+
+SERVER_ACTIONS = (DiscoverTools.name, CallTool.name)
+"""Those that are offered only where the task's world has servers."""
 
 
 class Request(Record):

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from pydantic.json_schema import models_json_schema
 
 from sandbox.model import observation as results
-from sandbox.model.action import ACTIONS, Request
+from sandbox.model.action import ACTIONS, SERVER_ACTIONS, Request
 from sandbox.model.base import Record
 from sandbox.model.event import EndReason
 from sandbox.model.observation import ErrorCode, Observation
@@ -72,6 +72,8 @@ RESULTS: dict[str, type[Record]] = {
     "write_file": results.WriteResult,
     "run_tests": results.TestsResult,
     "git_diff": results.DiffResult,
+    "discover_tools": results.FoundServers,
+    "call_tool": results.ToolResult,
     "request_approval": results.ApprovalResult,
     "final_answer": results.FinalResult,
 }
@@ -93,6 +95,7 @@ def brief(task: Task, run: str, worktree: str) -> Briefing:
                 arguments=kind.model_json_schema(),
             )
             for name, kind in ACTIONS.items()
+            if task.world.servers or name not in SERVER_ACTIONS
         ),
         final={name: field.type for name, field in task.final.items()},
         limits=task.limits,

@@ -103,8 +103,10 @@ class Pattern(Record):
     """Whether the program wants the network, by what `programs.yaml` says of it."""
     started_by: Words | None = None
     """Globs over the names of the programs that it descends from, any of them."""
+    tool: Words | None = None
+    """Globs over `server/tool` of `call_tool`."""
 
-    @field_validator("action", "path", "cwd")
+    @field_validator("action", "path", "cwd", "tool")
     @classmethod
     def _are_globs(cls, patterns: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for pattern in patterns or ():
@@ -143,6 +145,8 @@ class Pattern(Record):
             raise ValueError("`arguments` go with a `program`; `*` is any")
         if self.about_processes and self.command is not None:
             raise ValueError("`command` is the text of a line, by which no process is known")
+        if self.about_processes and self.tool is not None:
+            raise ValueError("`tool` is of an action, by which no process is known")
         if places and self.path is None:
             raise ValueError(f"`{PATH}` needs `path`, what the file must be")
         if self.about_processes and self.path is not None and not places:

@@ -30,6 +30,8 @@ class ErrorCode(StrEnum):
     TOO_LARGE = "too_large"
     DISK_FULL = "disk_full"
     NO_PROCESSES = "no_processes"
+    SERVER_UNAVAILABLE = "server_unavailable"
+    TOOL_REFUSED = "tool_refused"
     TIMEOUT = "timeout"
     BUDGET_EXHAUSTED = "budget_exhausted"
     CANCELLED = "cancelled"
@@ -170,6 +172,44 @@ class DiffResult(Record):
     diff: str
     """Against HEAD, staged and unstaged together."""
     truncated: bool
+
+
+class FoundTool(Record):
+    """One tool of `discover_tools`."""
+
+    name: str
+    description: str
+    arguments: dict[str, JsonValue]
+    """JSON Schema of the tool's arguments."""
+
+
+class FoundServer(Record):
+    """One server of `discover_tools`."""
+
+    name: str
+    about: str
+    available: bool
+    problem: str = ""
+    """Why it cannot be used."""
+    tools: tuple[FoundTool, ...] = ()
+
+
+class FoundServers(Record):
+    """Of `discover_tools`."""
+
+    servers: tuple[FoundServer, ...]
+
+
+class ToolResult(Record):
+    """Of `call_tool`."""
+
+    is_error: bool
+    """Whether the tool says that it failed."""
+    text: str
+    structured: dict[str, JsonValue] | None
+    """Where the tool gives such, and it fits the output limit."""
+    truncated: bool
+    """Whether text was cut, or the structured form left out."""
 
 
 class ApprovalResult(Record):

@@ -22,6 +22,7 @@ from sandbox.model.graph import Graph
 from sandbox.model.registry import Registry
 from sandbox.model.repository import Moment
 from sandbox.model.rule import Rule
+from sandbox.model.server import Server
 from sandbox.model.session import HOME
 from sandbox.model.statement import RedundantHunk, Statement
 
@@ -81,6 +82,16 @@ class World(Record):
     """What the offline package mirror in the image holds."""
     registry: Registry | None = None
     """What a grant connects a command to; nothing of it is in the image."""
+    servers: tuple[Server, ...] = ()
+    """Tool servers (MCP over stdio) that the agent reaches by `discover_tools` and `call_tool`."""
+
+    @field_validator("servers")
+    @classmethod
+    def _names_differ(cls, servers: tuple[Server, ...]) -> tuple[Server, ...]:
+        for place, server in enumerate(servers):
+            if any(server.name == other.name for other in servers[:place]):
+                raise ValueError(f"two servers have the name {server.name!r}")
+        return servers
 
 
 class GitScope(Record):

@@ -35,6 +35,7 @@ class Matcher:
                 _command(pattern, subject.command),
                 self._paths(pattern, subject.paths),
                 self._cwd(pattern, subject.cwd),
+                _tool(pattern, subject.tool),
             )
         )
 
@@ -136,6 +137,12 @@ def _action(pattern: Pattern, name: str) -> str | None:
     if pattern.action is None:
         return UNSAID
     return f"action {name}" if _globs(pattern.action).match(name) else None
+
+
+def _tool(pattern: Pattern, tool: str | None) -> str | None:
+    if pattern.tool is None:
+        return UNSAID
+    return f"tool {tool}" if tool is not None and _globs(pattern.tool).match(tool) else None
 
 
 def _command(pattern: Pattern, line: str | None) -> str | None:

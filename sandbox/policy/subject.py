@@ -18,10 +18,15 @@ class Subject:
     cwd: str = "."
     """Where it runs, relative to the worktree."""
 
+    tool: str | None = None
+    """`server/tool`, of `call_tool`."""
+
     @property
     def line(self) -> str:
-        """What a grant is for: the shell line, else the action with its paths."""
-        return self.command if self.command is not None else " ".join((self.action, *self.paths))
+        """What a grant is for: the shell line, else the action with its paths or its tool."""
+        if self.command is not None:
+            return self.command
+        return " ".join((self.action, *self.paths, *((self.tool,) if self.tool else ())))
 
 
 @dataclass(frozen=True, slots=True)

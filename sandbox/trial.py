@@ -76,7 +76,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         agent=agent.name,
         approver=trial.approver.name,
         sandbox_version=sandbox.__version__,
-        engine=f"{about.name} {about.version}",
+        engine=" ".join((about.name, about.version, about.runtime)).strip(),
         started=_now(),
     )
     store.create(record)

@@ -6,6 +6,7 @@ from pathlib import Path
 CHOICES = (
     "SANDBOX_PROJECT",
     "SANDBOX_RUNS",
+    "SANDBOX_RUNTIME",
     "SANDBOX_TRANSPORT",
     "SANDBOX_INTERCEPTION",
     "NO_COLOR",

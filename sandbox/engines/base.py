@@ -103,6 +103,10 @@ class EngineInfo:
     """Whether engine and harness share a host, hence a file system."""
     api: str = ""
     """The version of its interface that is spoken."""
+    runtime: str = ""
+    """What runs its containers for us, e.g. `runc` or `runsc`."""
+    rootless: bool = False
+    """Whether it runs as a user who is not root."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,18 @@ def hosts(hostname: str) -> str:
 
 
 def body(
-    spec: SessionSpec, *, shared: Shared | None, control: Path | None, cpus: float
+    spec: SessionSpec,
+    *,
+    shared: Shared | None,
+    control: Path | None,
+    cpus: float,
+    runtime: str | None = None,
 ) -> dict[str, Any]:
     """The request that creates a container.
 
     `shared` is None where the engine does not share our files, `control` (the folder of our
-    socket) where the attach stream is used; `cpus` is how many the engine has.
+    socket) where the attach stream is used; `cpus` is how many the engine has; `runtime` is None
+    for the engine's own.
     """
     attached = control is None
     command = ["--stdio"] if attached else ["--unix", f"{CONTROL}/{SOCKET_NAME}"]
@@ -61,7 +67,11 @@ def body(
         "AttachStdout": attached,
         "AttachStderr": attached,
         "NetworkDisabled": True,  # with the mode `none` alone, a start takes twice as long
-        "HostConfig": {**_confinement(spec, cpus), "Mounts": _mounts(shared, control)},
+        "HostConfig": {
+            **_confinement(spec, cpus),
+            "Mounts": _mounts(shared, control),
+            **({"Runtime": runtime} if runtime else {}),
+        },
     }
 
 

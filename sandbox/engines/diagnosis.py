@@ -13,6 +13,8 @@ from sandbox import places
 from sandbox.engines import control_groups, find
 from sandbox.engines.base import MANAGED, Engine, EngineInfo, SessionSpec
 from sandbox.engines.interception import VARIABLE, allowed
+from sandbox.engines.runtimes import VARIABLE as RUNTIME
+from sandbox.engines.runtimes import Runtime
 from sandbox.errors import EngineError, SandboxError, UsageError
 from sandbox.model.coverage import Coverage
 from sandbox.model.session import Greeting
@@ -83,6 +85,7 @@ def _engine_checks() -> Iterator[Check]:
         State.OK,
         f"{info.name} {info.version}, API {info.api}, {info.endpoint}, on {place}",
     )
+    yield _containers(info)
     yield _storage(info)
     yield _changes(info)
     yield Check("control groups", State.OK, f"version {info.control_groups}")
@@ -106,6 +109,13 @@ def _mounted_groups() -> Check:
     )
 
 
+def _containers(info: EngineInfo) -> Check:
+    """What stands between the agent and this host; docs/isolation.md lists what is tried."""
+    engine = "rootless" if info.rootless else "as root"
+    found = f"{info.runtime or 'the runtime is not told'}, the engine {engine}, no network"
+    return Check("isolation", State.OK, f"{found}; {RUNTIME} chooses another runtime")
+
+
 def _storage(info: EngineInfo) -> Check:
     if info.storage_driver == "vfs":
         return Check(
@@ -120,7 +130,9 @@ def _storage(info: EngineInfo) -> Check:
 def _changes(info: EngineInfo) -> Check:
     name = "change set"
     folder = Path(info.root) / "overlay2"
-    if info.local and info.storage_driver == "overlay2" and os.access(folder, os.R_OK | os.X_OK):
+    runtime = Runtime(info.runtime, chosen=False, rootless=info.rootless)
+    overlay = info.local and info.storage_driver == "overlay2" and runtime.shows_upper
+    if overlay and os.access(folder, os.R_OK | os.X_OK):
         return Check(name, State.OK, "read from the overlay's upper directory")
     return Check(name, State.OK, "read through the supervisor's manifest, which takes longer")
 

@@ -28,6 +28,7 @@ from sandbox.engines.docker_session import DockerSession
 from sandbox.engines.endpoints import Endpoint
 from sandbox.engines.hijack import attach
 from sandbox.engines.interception import allowed
+from sandbox.engines.runtimes import Runtime
 from sandbox.engines.streams import AttachStream, Listener, SocketStream, Unreachable
 from sandbox.errors import EngineError, UsageError
 from sandbox.places import cache
@@ -74,6 +75,8 @@ class DockerEngine(DockerImages):
             root=str(facts.get("DockerRootDir", "")),
             local=self._local,
             api=str(self._client.api_version),
+            runtime=self._runtime.name,
+            rootless=self._runtime.rootless,
         )
 
     def start(self, spec: SessionSpec) -> DockerSession:
@@ -156,6 +159,7 @@ class DockerEngine(DockerImages):
             shared=creation.Shared(program, _hosts(spec.hostname)) if self._mounts else None,
             control=listener.folder if listener else None,
             cpus=float(self._facts.get("NCPU") or spec.limits.cpus),
+            runtime=self._runtime.name if self._runtime.chosen else None,
         )
         try:
             with translated(f"Creating a container of {spec.image}"):
@@ -208,7 +212,7 @@ class DockerEngine(DockerImages):
         return bool((self._state(name) or {}).get("Running"))
 
     def _overlay(self, name: str) -> Overlay | None:
-        if not self._local:
+        if not self._local or not self._runtime.shows_upper:
             return None
         with translated("Looking at the container"):
             driver = self._client.inspect_container(name).get("GraphDriver") or {}
@@ -226,6 +230,10 @@ class DockerEngine(DockerImages):
         with translated("Asking the engine about itself"):
             facts: dict[str, Any] = self._client.info()
         return facts
+
+    @property
+    def _runtime(self) -> Runtime:
+        return Runtime.of(self._facts)
 
     @property
     def _architecture(self) -> str:
@@ -255,7 +263,8 @@ class DockerEngine(DockerImages):
             raise UsageError(
                 f"SANDBOX_TRANSPORT is {wanted!r}.", "Set it to attach or socket, or not at all."
             )
-        return wanted != "attach" and self._mounts and self._socket_works
+        reachable = self._mounts and self._runtime.on_the_hosts_kernel
+        return wanted != "attach" and reachable and self._socket_works
 
     def _remove_owned(self) -> None:
         for name in tuple(self._owned):

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "entry.h"
 #include "frame.h"
 #include "listener.h"
@@ -41,6 +42,7 @@ void features_prepare(const struct means *means) {
     sha256_prepare(plain);
     shim_prepare(plain);
     usage_prepare();
+    confine_prepare();
     watch_prepare(plain, means->most);
     have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
@@ -53,6 +55,7 @@ void features_prepare(const struct means *means) {
     have(watch_descriptor() >= 0 && listener_holds(), "exec_hold");
     have(watch_descriptor() >= 0 && tracer_works(), "exec_trace");
     have(watch_knows_ends(), "exec_status");
+    have(confine_works(), "confined");
 }
 
 static size_t put_string(unsigned char *into, const char *text) {

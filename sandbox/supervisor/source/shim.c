@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "confine.h"
 #include "listener.h"
 #include "tracer.h"
 #include "tree.h"
@@ -124,6 +125,7 @@ __attribute__((noinline)) _Noreturn static void become(const struct launch *laun
         if (syscall(SYS_setresuid, launch->uid, launch->uid, launch->uid)) fail(STAGE_USER);
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STAGE_USER);
+    if (!confine()) fail(STAGE_USER);
     if (launch->traced && !tracer_confine()) fail(STAGE_WATCH);
     if (chdir(launch->cwd)) fail(STAGE_CWD);
     setrlimit(RLIMIT_NOFILE, &launch->descriptors);

@@ -1,6 +1,6 @@
 """The cases of some tasks, run as any agent is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox import trace as traces
@@ -46,8 +46,10 @@ class Runner:
         self._engine = engine
         self._store = store
 
-    def run(self, keys: Sequence[Key], at_once: int, trial: int = 1) -> dict[Key, Ran]:
-        """Run some cases in this order; what errs stops no other."""
+    def run(
+        self, keys: Sequence[Key], at_once: int, tell: Callable[[str], None], trial: int = 1
+    ) -> dict[Key, Ran]:
+        """Run some cases in this order; what errs stops no other. `tell` gets what has ended."""
         jobs = [
             Job(
                 task=task,
@@ -58,9 +60,13 @@ class Runner:
             for task, agent in keys
         ]
         batch = Batch(self._trial, self._engine, self._store, at_once)
-        return {
-            (result.job.task, result.job.agent): self._ran(result) for result in batch.results(jobs)
-        }
+        found: dict[Key, Ran] = {}
+        tell(f"{len(jobs)} runs, {at_once} at once")
+        for result in batch.results(jobs):
+            key = result.job.task, result.job.agent
+            found[key] = self._ran(result)
+            tell(f"{key[0]}: {key[1]} has ended, {len(jobs) - len(found)} to go")
+        return found
 
     def row(self, key: Key, ran: Ran) -> Row:
         """Say whether a case has ended as it has to."""

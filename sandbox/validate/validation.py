@@ -63,15 +63,14 @@ class Validation:
         tell("looking at fresh sessions")
         first = self._looks() if checks & LOOKED else {}
         keys = [(subject.id, agent) for subject in subjects for agent in subject.cases]
-        tell(f"{len(keys)} runs, {at_once} at once")
-        ran = self._runner.run(keys, at_once)
+        ran = self._runner.run(keys, at_once, tell)
         rows += [self._runner.row(key, ran[key]) for key in keys if self._case(key).check in checks]
         tell("grading the oracle's candidates again")
         with Pool(self._engine, at_once) as pool:
             for subject in subjects:
                 rows += self._again(pool, subject, ran)
-        tell("running in another order, looking at fresh sessions")
-        rows += self._in_another_order(keys, ran)
+        rows += self._in_another_order(keys, ran, tell)
+        tell("looking at fresh sessions")
         last = self._looks() if Check.RESET in checks else {}
         rows += [row for subject in subjects for row in self._seen(subject, first, last)]
         tasks, order = list(self._subjects), list(Check)
@@ -121,13 +120,15 @@ class Validation:
         regrading = Regrading(subject.loaded, subject.image, folder)
         yield from again.rows(pool, regrading, chosen, self._options.gradings)
 
-    def _in_another_order(self, keys: Sequence[Key], ran: Mapping[Key, Ran]) -> Iterator[Row]:
+    def _in_another_order(
+        self, keys: Sequence[Key], ran: Mapping[Key, Ran], tell: Callable[[str], None]
+    ) -> Iterator[Row]:
         """Run the agents backwards, and fewer at once."""
         if Check.ORDER not in self._options.checks:
             return
         at_once = max(1, self._options.at_once - 1)
         keys = [key for key in reversed(keys) if in_order(self._case(key))]
-        again = self._runner.run(keys, at_once, trial=2)
+        again = self._runner.run(keys, at_once, tell, trial=2)
         for task in self._subjects:
             mine = {agent: each for (name, agent), each in again.items() if name == task}
             before = {agent: ran[task, agent] for agent in mine}

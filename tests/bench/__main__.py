@@ -9,7 +9,16 @@ import platform
 import sys
 from dataclasses import dataclass
 
-from tests.bench import actions, changes, checker, interception, monitors, start, trials
+from tests.bench import (
+    actions,
+    changes,
+    checker,
+    interception,
+    monitors,
+    start,
+    trials,
+    validation,
+)
 
 
 def number(milliseconds: float) -> str:
@@ -47,7 +56,7 @@ class Row:
 
 
 def main() -> int:
-    parts = (actions, start, changes, monitors, checker, interception, trials)
+    parts = (actions, start, changes, monitors, checker, interception, trials, validation)
     rows = [Row(*values) for part in parts for values in part.measure()]
     print(f"{platform.machine()}, {os.cpu_count()} processors; p50 in ms\n")
     print("| what | ours | floor | ratio | bound | met |")

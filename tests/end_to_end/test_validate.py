@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.engines.base import Engine
+from sandbox.store import Store
+from sandbox.trial import RUN
 from tests.end_to_end.commands import TASK, sandbox
 from tests.end_to_end.project import Project
+from tests.end_to_end.terminal import Terminal
 
 pytestmark = pytest.mark.engine
 
@@ -72,3 +76,18 @@ def test_an_oracle_that_fails_is_told(project: Project, runs: Path) -> None:
 
 def test_a_check_that_is_not_there_is_a_mistake() -> None:
     assert sandbox("validate", TASK, "--only", "nonsense").code == 2
+
+
+@pytest.mark.parametrize("stage", ["null has ended", "oracle's candidates again"])
+def test_an_interrupt_leaves_nothing_behind(engine: Engine, runs: Path, stage: str) -> None:
+    checks = [word for check in ("agents", "gradings") for word in ("--only", check)]
+    options = (*checks, "--seeds", "0", "--jobs", "2", "--runs", runs)
+    with Terminal("validate", TASK, *options) as terminal:
+        terminal.until(stage)
+        terminal.press()
+        assert terminal.end() == 130
+    assert "Traceback" not in terminal.text
+    stored = list(Store(runs).folders())
+    assert stored
+    assert all(folder.record().ended for folder in stored)
+    assert [c for folder in stored for c in engine.containers(f"{RUN}={folder.id}")] == []

@@ -58,6 +58,8 @@ def facts(task: Task) -> Iterator[Fact]:
     tests = task.tests.fail_to_pass + task.tests.pass_to_pass
     for file in dict.fromkeys(test.partition("::")[0] for test in tests):
         yield Fact(f"tests {file}")
+    for case in task.tests.cases.expected if task.tests.cases else ():
+        yield Fact(f"case {case}")
 
 
 def stated(task: Task, read: Callable[[str], str | None]) -> list[Stated]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sandbox.grading import Proof
-from sandbox.model.grade import Verdict
+from sandbox.model.grade import TestReport, Verdict
 from sandbox.model.task import Task
 from sandbox.validate.checks import Check, Row, row_status
 from sandbox.validate.hunks import Hunk, redundant
@@ -14,18 +14,21 @@ from sandbox.validate.regrading import Regraded
 SHOWN = 3
 """Problems of one kind that a row names; the rest is counted."""
 
+CASE = "case "
+"""Before the id of a case, which is no test's."""
+
 
 def base_row(task: Task, proof: Proof) -> Row:
     """Say whether the tests tell the base from a solution."""
-    tests, outcomes = task.tests, proof.report.outcomes
-    failing = sum(outcomes.get(test) != "passed" for test in tests.fail_to_pass)
-    passing = sum(outcomes.get(test) == "passed" for test in tests.pass_to_pass)
+    passed = _passed(proof.report)
+    before, after = _wanted(task)
+    failing, passing = len(before - passed), len(after & passed)
     problems = _few(proof.problems)
     return Row(
         task=task.id,
         check=Check.TESTS,
         what="without a candidate",
-        expected=f"{len(tests.fail_to_pass)} fail, {len(tests.pass_to_pass)} pass",
+        expected=f"{len(before)} fail, {len(after)} pass",
         result=f"{failing} fail, {passing} pass",
         status=row_status(problems),
         notes=tuple(problems),
@@ -34,15 +37,14 @@ def base_row(task: Task, proof: Proof) -> Row:
 
 def gold_row(task: Task, proof: Proof, run: str) -> Row:
     """Say whether all tests pass with the oracle's candidate."""
-    wanted = {*task.tests.fail_to_pass, *task.tests.pass_to_pass}
-    passed = sum(proof.report.outcomes.get(test) == "passed" for test in wanted)
+    before, after = _wanted(task)
     problems = _few(proof.problems)
     return Row(
         task=task.id,
         check=Check.TESTS,
         what="with the oracle's candidate",
-        expected=f"{len(wanted)} pass",
-        result=f"{passed} pass",
+        expected=f"{len(before | after)} pass",
+        result=f"{len((before | after) & _passed(proof.report))} pass",
         run=run,
         status=row_status(problems),
         notes=tuple(problems),
@@ -55,11 +57,11 @@ def gradings_row(task: Task, found: Sequence[Regraded], run: str) -> Row:
     refused = [each for each in found if each.grade.verdict is not Verdict.PASSED]
     names = sorted({name for each in refused for name in refusers(each.grade)})
     problems = [f"refused {len(refused)} times, by {', '.join(names) or NOBODY}"] if refused else []
-    tests = {test for each in found for test in each.tests.outcomes}
+    told = [_outcomes(each.tests) for each in found]
     problems += _few(
         f"{test} has other outcomes from time to time"
-        for test in sorted(tests)
-        if len({each.tests.outcomes.get(test) for each in found}) > 1
+        for test in sorted({test for outcomes in told for test in outcomes})
+        if len({outcomes.get(test) for outcomes in told}) > 1
     )
     return Row(
         task=task.id,
@@ -93,6 +95,27 @@ def hunk_row(task: Task, hunk: Hunk, found: Regraded, run: str) -> Row:
         status=row_status(problems),
         notes=tuple(problems),
     )
+
+
+def _wanted(task: Task) -> tuple[set[str], set[str]]:
+    """Give the tests and cases that fail before the fix, and those that pass then too."""
+    tests, cases = task.tests, task.tests.cases
+    before, after = set(tests.fail_to_pass), set(tests.pass_to_pass)
+    if cases is not None:
+        before |= {f"{CASE}{case}" for case in cases.fail_to_pass}
+        after |= {f"{CASE}{case}" for case in cases.pass_to_pass}
+    return before, after
+
+
+def _outcomes(report: TestReport) -> dict[str, str]:
+    found: dict[str, str] = dict(report.outcomes)
+    if report.cases is not None:
+        found |= {f"{CASE}{case}": each.outcome for case, each in report.cases.outcomes.items()}
+    return found
+
+
+def _passed(report: TestReport) -> set[str]:
+    return {test for test, outcome in _outcomes(report).items() if outcome == "passed"}
 
 
 def _few(problems: Iterable[str]) -> list[str]:

@@ -81,8 +81,8 @@ def test_a_check_that_is_not_there_is_a_mistake() -> None:
 @pytest.mark.parametrize("stage", ["null has ended", "oracle's candidates again"])
 def test_an_interrupt_leaves_nothing_behind(engine: Engine, runs: Path, stage: str) -> None:
     checks = [word for check in ("agents", "gradings") for word in ("--only", check)]
-    options = (*checks, "--seeds", "0", "--jobs", "2", "--runs", runs)
-    with Terminal("validate", TASK, *options) as terminal:
+    options = ("--seeds", "0", "--jobs", "2", "--runs", runs)
+    with Terminal("validate", TASK, *checks, *options) as terminal:
         terminal.until(stage)
         terminal.press()
         assert terminal.end() == 130

@@ -1,8 +1,18 @@
 """Rows of candidates that were graded again, each of which can say that a task does not hold."""
 
 from sandbox.grading import Proof
-from sandbox.model.grade import Grade, Reason, RunGrade, TestOutcome, TestReport, Verdict
+from sandbox.model.grade import (
+    CaseOutcome,
+    CaseReport,
+    Grade,
+    Reason,
+    RunGrade,
+    TestOutcome,
+    TestReport,
+    Verdict,
+)
 from sandbox.model.job import Job, JobResult
+from sandbox.model.task import Cases
 from sandbox.validate.checks import Check, Row
 from sandbox.validate.graded import base_row, gold_row, gradings_row, hunk_row
 from sandbox.validate.hunks import Hunk
@@ -40,6 +50,23 @@ def test_a_base_on_which_the_tests_pass_already_does_not_hold() -> None:
     assert (good.holds, good.result) == (True, "1 fail, 0 pass")
     bad = base_row(TASK, Proof(report=report(a="passed"), problems=("a passes",)))
     assert (bad.holds, bad.notes) == (False, ("a passes",))
+
+
+def test_cases_count_as_tests_do() -> None:
+    named = TASK.tests.model_copy(
+        update={"cases": Cases(file="f", fail_to_pass=("x",), pass_to_pass=("y",))}
+    )
+    cased = TASK.model_copy(update={"tests": named})
+    right, wrong = (CaseOutcome(outcome=each, calls=1) for each in ("passed", "failed"))
+    base = report(a="failed").model_copy(
+        update={"cases": CaseReport(seed="s", outcomes={"x": wrong, "y": right})}
+    )
+    assert base_row(cased, Proof(report=base, problems=())).result == "2 fail, 1 pass"
+    other = report(a="failed").model_copy(
+        update={"cases": CaseReport(seed="t", outcomes={"x": right, "y": right})}
+    )
+    row = gradings_row(cased, [Regraded(each, grade()) for each in (base, other)], "r")
+    assert row.notes == ("case x has other outcomes from time to time",)
 
 
 def test_an_oracle_whose_tests_do_not_pass_does_not_hold() -> None:

@@ -14,6 +14,7 @@ from sandbox import places
 from sandbox import trace as traces
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
+from sandbox.candidate import Candidate
 from sandbox.changes.collector import Collector
 from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
 from sandbox.errors import CoverageError, SandboxError, StoreError, UsageError
@@ -44,6 +45,18 @@ class Listener(Protocol):
         """Something was written to the trace."""
 
 
+Tester = Callable[[LoadedTask, Callable[[], Session], Candidate, str], TestReport]
+"""Tests the candidate of a run, named last, in a fresh session if it asks for one."""
+
+
+def tested(
+    task: LoadedTask, fresh: Callable[[], Session], candidate: Candidate, run: str
+) -> TestReport:
+    """Run the hidden tests, as every trial does that is not told otherwise."""
+    del run
+    return run_tests(task, fresh(), candidate)
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What is run, by whom, in what."""
@@ -55,6 +68,7 @@ class Trial:
     approver: Approver
     keep: bool = False
     """Whether the agent's container stays, stopped, when the run is over."""
+    tester: Tester = tested
 
 
 def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
@@ -170,7 +184,7 @@ def _judged(
         if not trial.keep:
             closing.submit(session.close)
         listener.stage("running the hidden tests in a fresh container")
-        report = run_tests(trial.task, fresh.session(), candidate)
+        report = trial.tester(trial.task, fresh.session, candidate, folder.id)
         folder.save(folder.tests, report)
     folder.seal()
     return regrade(folder, trial.task)

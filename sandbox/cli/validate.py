@@ -37,6 +37,10 @@ def validate(
     gradings: Annotated[
         int, typer.Option(min=1, help="How often the oracle's candidate is graded again.")
     ] = 3,
+    share: Annotated[
+        bool,
+        typer.Option(help="Test candidates of agents that are the same once; rows say so."),
+    ] = True,
     every_edge: Annotated[
         bool, typer.Option("--every-edge", help="Also walk along each edge of the graph.")
     ] = False,
@@ -55,7 +59,8 @@ def validate(
 
     begun = time.monotonic()
     loaded = [library.load(name) for name in dict.fromkeys(tasks)]
-    options = Options(_chosen(only, every_edge=every_edge), jobs, seeds, gradings)
+    chosen = _chosen(only, every_edge=every_edge)
+    options = Options(chosen, jobs, seeds, gradings, share)
     store = open_store(runs)
     progress = Progress()
     engine = engines.connect()
@@ -73,7 +78,9 @@ def validate(
         for name in dict.fromkeys(row.task for row in rows):
             for text in table(name, [row for row in rows if row.task == name]):
                 typer.echo(text)
-        typer.echo(f"{seconds:.1f} s, {jobs} at once")
+        typer.echo(
+            f"{seconds:.1f} s, {jobs} at once; * has the test outcomes of the same candidate"
+        )
     if any(row.status == "error" for row in rows):
         raise typer.Exit(3)
     if not all(row.holds for row in rows):
@@ -122,7 +129,8 @@ def table(name: str, rows: "Sequence[Row]") -> list[str]:
             line(text).ljust(width)
             for text, width in zip((row.check, row.what, row.result), widths, strict=True)
         )
-        lines.append(f"  {word} {check}  {what}  {result}  {(row.run or '')[:8]}".rstrip())
+        run = (row.run or "")[:8] + (f" *{row.tests_of[:8]}" if row.tests_of else "")
+        lines.append(f"  {word} {check}  {what}  {result}  {run}".rstrip())
         notes = (f"expected: {row.expected}", *row.notes) if not row.holds else row.notes
         lines += [f"        {line(note)}" for note in notes]
     return lines

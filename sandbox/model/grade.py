@@ -62,6 +62,8 @@ class TestReport(Record):
     """The end of what the runner printed, for people; nothing is read from it."""
     cases: CaseReport | None = None
     """None where the task has no cases, or where the tests were not to be run."""
+    shared_with: str = ""
+    """The run whose outcomes these are, its candidate being the same; empty where tests ran."""
 
 
 class Evidence(Record):

@@ -55,6 +55,8 @@ class Row(Record):
     """What came of it: a verdict, counts, a digest."""
     run: str | None = None
     """The stored run behind it, where there is one."""
+    tests_of: str | None = None
+    """The run whose test outcomes it has, where its candidate was the same and not tested anew."""
     status: Status
     """`skipped` where it does not apply to the task, `error` where the machinery failed."""
     notes: tuple[str, ...] = ()

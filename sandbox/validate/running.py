@@ -7,14 +7,15 @@ from sandbox import trace as traces
 from sandbox.agents.base import Agent
 from sandbox.batch import Batch
 from sandbox.engines.base import Engine
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.job import Job, JobResult
 from sandbox.policy.approvers import ScriptedApprover
 from sandbox.store import RunFolder, Store
-from sandbox.trial import Trial
+from sandbox.trial import Trial, tested
 from sandbox.validate.cases import Case
 from sandbox.validate.checks import Check, Row, row_status
 from sandbox.validate.judging import broken_rules, expected, judge, refusers
+from sandbox.validate.sharing import SharedOutcomes
 from sandbox.validate.subject import Subject
 
 Key = tuple[str, str]
@@ -47,9 +48,18 @@ class Runner:
         self._store = store
 
     def run(
-        self, keys: Sequence[Key], at_once: int, tell: Callable[[str], None], trial: int = 1
+        self,
+        keys: Sequence[Key],
+        at_once: int,
+        tell: Callable[[str], None],
+        *,
+        shared: SharedOutcomes | None = None,
+        trial: int = 1,
     ) -> dict[Key, Ran]:
-        """Run some cases in this order; what errs stops no other. `tell` gets what has ended."""
+        """Run some cases in this order; what errs stops no other. `tell` gets what has ended.
+
+        With `shared`, candidates that are the same are tested once.
+        """
         jobs = [
             Job(
                 task=task,
@@ -59,7 +69,7 @@ class Runner:
             )
             for task, agent in keys
         ]
-        batch = Batch(self._trial, self._engine, self._store, at_once)
+        batch = Batch(lambda job: self._trial(job, shared), self._engine, self._store, at_once)
         found: dict[Key, Ran] = {}
         tell(f"{len(jobs)} runs, {at_once} at once")
         for result in batch.results(jobs):
@@ -84,18 +94,20 @@ class Runner:
             expected=expected(case),
             result=f"{ran.grade.verdict}, by {by}" if by else str(ran.grade.verdict),
             run=ran.result.run,
+            tests_of=folder.load(folder.tests, TestReport).shared_with or None,
             status=row_status(problems),
             notes=tuple(problems),
         )
 
-    def _trial(self, job: Job) -> Trial:
+    def _trial(self, job: Job, shared: SharedOutcomes | None) -> Trial:
         subject = self._subjects[job.task]
 
         def agent(folder: RunFolder) -> Agent:  # noqa: ARG001 - a script keeps no log
             return subject.agent(job.agent)
 
         approver = ScriptedApprover(subject.loaded.task.policy)
-        return Trial(subject.loaded, subject.image, agent, approver)
+        tester = tested if shared is None else shared.tester(subject.image.id)
+        return Trial(subject.loaded, subject.image, agent, approver, tester=tester)
 
     def _ran(self, result: JobResult) -> Ran:
         if result.run is None or result.problem or result.verdict is Verdict.ERROR:

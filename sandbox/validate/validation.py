@@ -17,6 +17,7 @@ from sandbox.validate.look import Look, facts_row, looking, reset_row
 from sandbox.validate.pool import Pool
 from sandbox.validate.regrading import Regrading
 from sandbox.validate.running import Key, Ran, Runner, no_oracle, order_row
+from sandbox.validate.sharing import SharedOutcomes
 from sandbox.validate.subject import Subject, in_order
 
 LOOKED = frozenset((Check.FACTS, Check.RESET))
@@ -33,6 +34,8 @@ class Options:
     """Random agents of each task."""
     gradings: int = 3
     """How often the oracle's candidate is graded again."""
+    share: bool = True
+    """Whether candidates that are the same are tested once, where nothing else is proved by it."""
 
 
 class Validation:
@@ -63,7 +66,8 @@ class Validation:
         tell("looking at fresh sessions")
         first = self._looks() if checks & LOOKED else {}
         keys = [(subject.id, agent) for subject in subjects for agent in subject.cases]
-        ran = self._runner.run(keys, at_once, tell)
+        shared = SharedOutcomes() if self._options.share else None
+        ran = self._runner.run(keys, at_once, tell, shared=shared)
         rows += [self._runner.row(key, ran[key]) for key in keys if self._case(key).check in checks]
         tell("grading the oracle's candidates again")
         with Pool(self._engine, at_once) as pool:
@@ -123,7 +127,7 @@ class Validation:
     def _in_another_order(
         self, keys: Sequence[Key], ran: Mapping[Key, Ran], tell: Callable[[str], None]
     ) -> Iterator[Row]:
-        """Run the agents backwards, and fewer at once."""
+        """Run the agents backwards, fewer at once, and test each candidate anew."""
         if Check.ORDER not in self._options.checks:
             return
         at_once = max(1, self._options.at_once - 1)

@@ -6,19 +6,15 @@ from pathlib import Path
 import pytest
 
 from sandbox.engines.base import Engine
-from sandbox.store import Store
+from sandbox.model.grade import TestReport
+from sandbox.store import RunFolder, Store
 from sandbox.trial import RUN
+from sandbox.validate import Check
 from tests.end_to_end.commands import TASK, sandbox
 from tests.end_to_end.project import Project
 from tests.end_to_end.terminal import Terminal
 
 pytestmark = pytest.mark.engine
-
-CHECKS = (
-    *("graph", "facts", "pins", "tests", "oracle", "agents", "violators", "edges"),
-    *("gradings", "hunks", "reset", "order"),
-)
-"""All but the exploits, which have tests of their own."""
 
 Rows = list[dict[str, object]]
 
@@ -38,11 +34,18 @@ def bad(rows: Rows) -> dict[object, object]:
 
 
 def test_the_task_holds(runs: Path) -> None:
-    options = [word for check in CHECKS for word in ("--only", check)]
-    rows = validated(0, *options, "--jobs", "3", "--runs", runs)
-    assert {row["check"] for row in rows} == set(CHECKS)
-    ran = [row["run"] for row in rows if row["run"]]
-    assert all((runs / str(run)).is_dir() for run in ran)
+    rows = validated(0, "--jobs", "4", "--every-edge", "--runs", runs)
+    assert {row["check"] for row in rows} == {check.value for check in Check}
+    ran = {str(row["run"]): row for row in rows if row["run"]}
+    assert all((runs / run).is_dir() for run in ran)
+    by = {row["what"]: row for row in rows}
+    nothing = {by[agent]["tests_of"] or by[agent]["run"] for agent in ("null", "final-only")}
+    assert len(nothing) == 1
+    assert by["random 2"]["tests_of"] is None
+    for run, row in ran.items():
+        folder = RunFolder(runs / run)
+        if folder.tests.is_file() and row["check"] in ("agents", "exploits"):
+            assert folder.load(folder.tests, TestReport).shared_with == (row["tests_of"] or "")
 
 
 def test_what_is_wrong_with_a_task_is_told(project: Project, runs: Path) -> None:

@@ -7,7 +7,7 @@ import typer
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.report import TasksOption, chosen
 from sandbox.cli.tables import interval, number, table
-from sandbox.cli.terminal import line
+from sandbox.cli.terminal import document, line
 
 if TYPE_CHECKING:
     from sandbox.model.report import Comparison, Difference
@@ -80,7 +80,7 @@ def compare(
     folders = chosen(open_store(runs), [], task or [], [agent_a, agent_b])
     found = reports.comparison(reports.read(folders), agent_a, agent_b)
     if as_json:
-        typer.echo(found.model_dump_json(indent=1))
+        typer.echo(document(found))
         return
     for text in comparison_rows(found):
         typer.echo(text)

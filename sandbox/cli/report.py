@@ -6,7 +6,7 @@ import typer
 
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.tables import count, interval, method, number, table
-from sandbox.cli.terminal import line
+from sandbox.cli.terminal import document, line
 from sandbox.errors import UsageError
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def report(
     folders = chosen(open_store(runs), run or [], task or [], agent or [])
     found = reports.report(reports.read(folders), k)
     if as_json:
-        typer.echo(found.model_dump_json(indent=1))
+        typer.echo(document(found))
         return
     for position, each in enumerate(found.agents):
         for text in ([""] if position else []) + agent_rows(each):

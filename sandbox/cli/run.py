@@ -49,7 +49,8 @@ class Display:
             self._progress.done(f"{self._action:<76}  {ended(event):<22} {took:6.2f} s")
         elif event.kind == "approval_decided":
             word = "granted" if event.answer.approved else "denied"
-            self._progress.done(f"      {event.question.scope} {word}: {line(event.answer.reason)}")
+            told = f"{event.question.scope} {word}: {event.answer.reason}"
+            self._progress.done(f"      {line(told)}")
         elif event.kind == "violation":
             word = "broken" if event.hard else "broken, soft"
             self._progress.done(f"      {word}: {line(event.message)}")

@@ -1,6 +1,7 @@
 """Printing for people: colours where a terminal shows them, nothing that could steer it."""
 
 import contextlib
+import json
 import os
 import re
 import sys
@@ -13,7 +14,13 @@ from sandbox.errors import SandboxError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+"""What a terminal obeys, what turns the direction of text, and what cannot be seen."""
+LONGEST = 4000
+"""Characters of a line that a person is shown."""
 COLOURS = {
     "passed": typer.colors.GREEN,
     "ok": typer.colors.GREEN,
@@ -26,23 +33,30 @@ COLOURS = {
 
 
 def safe(text: str) -> str:
-    """Replace control characters, tabs and newlines apart, by their escapes.
+    """Replace control characters, tabs and newlines apart, by their escapes; cut long lines.
 
     What comes out of a container may hold sequences that move the cursor, change the title or
     reorder the text (CVE-2021-42574); shown like this they do nothing.
     """
-    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return "\n".join(map(_row, text.split("\n")))
 
 
 def line(text: str) -> str:
     """Make one line of it: newlines are shown, too."""
-    return safe(text).replace("\n", "\\n").replace("\t", " ")
+    return _row(text.replace("\n", "\\n").replace("\t", " "))
+
+
+def _row(text: str) -> str:
+    shown = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text[:LONGEST])
+    if len(text) <= LONGEST and len(shown) <= LONGEST:
+        return shown
+    return f"{shown[:LONGEST]}… (a line of {len(text):,} characters)"
 
 
 def document(record: "BaseModel") -> str:
     """Write a record as JSON, in which nothing could steer a terminal."""
     text = record.model_dump_json(indent=1)
-    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def coloured(word: str, stream: IO[str] = sys.stdout) -> str:

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.cli.terminal import Progress, coloured, complain, document, line, safe, size
+from sandbox.cli.terminal import LONGEST, Progress, coloured, complain, document, line, safe, size
 from sandbox.errors import UsageError
 from sandbox.model.base import Record
 
-STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+STEERING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -38,6 +41,14 @@ def test_what_is_shown_steers_nothing(text: str) -> None:
 def test_what_is_plain_is_shown_as_it_is(text: str) -> None:
     if STEERING.search(text) is None:
         assert safe(text) == line(text) == text
+
+
+@given(TEXT, st.integers(1, 3))
+def test_no_line_that_is_shown_is_long(text: str, times: int) -> None:
+    rows = (text + "\x1b" * 1500 * times + "\n" + "a" * 3000 * times).split("\n")
+    assert all(len(each) < LONGEST + 50 for each in safe("\n".join(rows)).split("\n"))
+    assert len(line("\n".join(rows))) < LONGEST + 50
+    assert f"… (a line of {LONGEST + 1:,} characters)" in line("a" * (LONGEST + 1))
 
 
 @given(TEXT)

@@ -17,6 +17,7 @@ from sandbox.actions.route import Route
 from sandbox.actions.running import Running
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
+from sandbox.agents.repairs import Repaired
 from sandbox.errors import AgentError, SandboxError, SessionLostError
 from sandbox.model import briefing
 from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
@@ -372,7 +373,11 @@ def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:
     if isinstance(asked, Garbage):
         return ActionTaken(name=UNKNOWN, arguments={"line": asked.excerpt})
     return ActionTaken(
-        name=asked.action, arguments=asked.arguments, decision=decision, usage=asked.usage
+        name=asked.action,
+        arguments=asked.arguments,
+        decision=decision,
+        usage=asked.usage,
+        repairs=asked.repairs if isinstance(asked, Repaired) else (),
     )
 
 

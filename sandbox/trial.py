@@ -14,6 +14,7 @@ from sandbox import places
 from sandbox import trace as traces
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
+from sandbox.agents.minimal import MinimalAgent
 from sandbox.candidate import Candidate
 from sandbox.changes.collector import Collector
 from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
@@ -24,7 +25,7 @@ from sandbox.model.change import ChangeSet
 from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.event import Entry, Final, RunStarted
 from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
-from sandbox.model.run import RunRecord
+from sandbox.model.run import Mode, RunRecord
 from sandbox.policy.approvers import Approver
 from sandbox.run import run as run_loop
 from sandbox.sources import Sources
@@ -69,6 +70,8 @@ class Trial:
     keep: bool = False
     """Whether the agent's container stays, stopped, when the run is over."""
     tester: Tester = tested
+    mode: Mode = "raw"
+    """What stands between the agent and the run."""
 
 
 def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
@@ -80,6 +83,8 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     run = store.new_id(trial.task.task.id)
     folder = store.folder(run)
     agent = trial.agent(folder)
+    if trial.mode == "minimal":
+        agent = MinimalAgent(agent)
     about = engine.info()
     record = RunRecord(
         id=run,
@@ -89,6 +94,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         image_id=trial.image.id,
         agent=agent.name,
         approver=trial.approver.name,
+        mode=trial.mode,
         sandbox_version=sandbox.__version__,
         engine=" ".join((about.name, about.version, about.runtime)).strip(),
         started=_now(),
@@ -234,7 +240,7 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
         task_digest=trial.task.digest,
         image=trial.image.id,
         agent=agent.name,
-        mode="raw",
+        mode=trial.mode,
         coverage=_coverage(trial, session),
     )
 

@@ -24,6 +24,8 @@ class Garbage:
     """How it begins."""
     id: str | None = None
     """Its id, where one can be made out."""
+    text: str = ""
+    """All of it, where it is text."""
 
 
 class Agent(Protocol):

@@ -97,7 +97,9 @@ class LlmAgent(CalledAgent):
         """Do what a message asks for, call after call, and give what the model is told."""
         if not message.tool_calls:
             self._untold.append(usage)
-            answer = self.garble(Garbage(NO_TOOL, (message.content or "")[:200]))
+            answer = self.garble(
+                Garbage(NO_TOOL, (message.content or "")[:200], text=message.content or "")
+            )
             return [{"role": "user", "content": _told(answer)}]
         results: list[ChatCompletionMessageParam] = []
         for number, call in enumerate(message.tool_calls):

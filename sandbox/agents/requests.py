@@ -75,8 +75,8 @@ def first_problem(error: ValidationError) -> str:
 
 def garbage(line: bytes, problem: str, identifier: str | None = None) -> Garbage:
     """Describe a line that is no request by its beginning."""
-    excerpt = line[:_EXCERPT].decode("utf-8", "replace")
-    return Garbage(f"{problem} {EXPECTED}", excerpt, identifier)
+    text = line.decode("utf-8", "replace")
+    return Garbage(f"{problem} {EXPECTED}", text[:_EXCERPT], identifier, text)
 
 
 def _id(data: dict[str, JsonValue]) -> str | None:

@@ -12,6 +12,7 @@ from sandbox.errors import UsageError
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.agents.mcp_agent import Place
+    from sandbox.model.run import Mode
     from sandbox.model.usage import Price
     from sandbox.store import RunFolder
     from sandbox.tasks import LoadedTask
@@ -22,6 +23,13 @@ class Protocol(StrEnum):
 
     JSONL = "jsonl"
     MCP = "mcp"
+
+
+class HarnessMode(StrEnum):
+    """What stands between agent and run."""
+
+    RAW = "raw"
+    MINIMAL = "minimal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,7 @@ class AgentChoice:
     base_url: str | None = None
     prices: Path | None = None
     """Like the two before, for `llm` alone."""
+    mode: "Mode" = "raw"
 
 
 Make = Callable[["RunFolder"], "Agent"]

@@ -130,7 +130,9 @@ def chosen(
     found = []
     for folder in unique.values():
         record = folder.record()
-        if (not tasks or record.task in tasks) and (not agents or record.agent in agents):
+        if (not tasks or record.task in tasks) and (
+            not agents or {record.agent, record.acting} & set(agents)
+        ):
             found.append(folder)
     if not found:
         raise UsageError(

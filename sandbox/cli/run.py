@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sandbox.cli.agent import AgentChoice, Protocol, choose_agent
+from sandbox.cli.agent import AgentChoice, HarnessMode, Protocol, choose_agent
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.show import FEW, verdict_rows
 from sandbox.cli.terminal import Progress, document, line
@@ -14,11 +14,13 @@ from sandbox.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.event import ActionTaken, Entry, Observed
+    from sandbox.model.run import Mode
     from sandbox.policy.approvers import Approver
     from sandbox.store import Store
     from sandbox.tasks import LoadedTask
 
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
+_MODES: "dict[HarnessMode, Mode]" = {HarnessMode.RAW: "raw", HarnessMode.MINIMAL: "minimal"}
 SHOWN = 60
 """Characters of an action's arguments on its progress line."""
 
@@ -107,6 +109,10 @@ def run(
     prices: Annotated[
         Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
     ] = None,
+    mode: Annotated[
+        HarnessMode,
+        typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
+    ] = HarnessMode.RAW,
     trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
     jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
     approver: Annotated[
@@ -137,7 +143,7 @@ def run(
 
     if approver == "terminal" and jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
-    choice = AgentChoice(agent, protocol, model, base_url, prices)
+    choice = AgentChoice(agent, protocol, model, base_url, prices, _MODES[mode])
     loaded = [library.load(name) for name in dict.fromkeys(task)]
     if len(loaded) > 1 or trials != 1:
         if agent == "human":
@@ -173,6 +179,7 @@ def _run_one(
             agent=make,
             approver=approver,
             keep=keep,
+            mode=agent.mode,
         )
         folder = perform(trial, engine, store, Display(progress))
     finally:

@@ -117,7 +117,7 @@ def show(
     if as_json:
         typer.echo(document(grade))
         return
-    typer.echo(f"{record.id}  {record.task}  agent {line(record.agent)}  {record.started}")
+    typer.echo(f"{record.id}  {record.task}  agent {line(record.acting)}  {record.started}")
     typer.echo(f"processes seen: {record.coverage or 'none'}")
     for row in verdict_rows(grade):
         typer.echo(row)

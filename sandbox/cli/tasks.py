@@ -42,4 +42,4 @@ def tasks(
     for task in rows:
         typer.echo(f"{task.id:<{widest}}  {task.facet:<21}  {line(task.title)}")
     for run, record in sessions.items():
-        typer.echo(f"open  {run}  {line(record.agent)}  since {record.started}")
+        typer.echo(f"open  {run}  {line(record.acting)}  since {record.started}")

@@ -83,6 +83,7 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
             agent=agents[job.task],
             approver=choose_approver(order.approver, task.task),
             keep=order.keep,
+            mode=order.agent.mode,
         )
 
     return prepare

@@ -76,7 +76,7 @@ def measure(subject: Subject) -> RunMetrics:
         task_digest=record.task_digest,
         family=re.split("[+@]", record.task)[0],
         facet=subject.facet,
-        agent=record.agent,
+        agent=record.acting,
         verdict=record.verdict,
         coverage=record.coverage,
     )

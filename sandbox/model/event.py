@@ -38,6 +38,8 @@ class ActionTaken(Record):
     """None where the request was not understood, so that there was nothing to decide on."""
     usage: ModelUsage | None = None
     """What the agent says that its model has used for this request."""
+    repairs: tuple[str, ...] = ()
+    """What harness mode `minimal` has changed in it."""
 
 
 class Observed(Record):

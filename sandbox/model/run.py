@@ -6,6 +6,9 @@ from sandbox.model.base import Record
 from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
 
+Mode = Literal["raw", "minimal"]
+"""What stands between agent and run: nothing, or repairs of spelling (`--mode minimal`)."""
+
 
 class RunRecord(Record):
     """A run, from its start on; `ended` and `verdict` come with its end."""
@@ -21,7 +24,7 @@ class RunRecord(Record):
     agent: str
     approver: str = "script"
     """Who answered, as `--approver` names it."""
-    mode: Literal["raw"] = "raw"
+    mode: Mode = "raw"
     sandbox_version: str
     engine: str
     """Name and version."""
@@ -37,3 +40,8 @@ class RunRecord(Record):
     """SHA-256 of each file of the run folder that the grade is made of, once all are there."""
     container: str | None = None
     """Where it was kept (`--keep`), its name."""
+
+    @property
+    def acting(self) -> str:
+        """Who acted, for reports: the agent, and the mode where something stood beside it."""
+        return self.agent if self.mode == "raw" else f"{self.agent} [{self.mode}]"

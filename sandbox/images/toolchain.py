@@ -4,15 +4,18 @@ import os
 import subprocess
 from pathlib import Path
 
-from sandbox import places
+from sandbox import documents, places
 from sandbox.engines.base import ImageInfo
 from sandbox.images import base
+from sandbox.images.pins import files_of
 from sandbox.images.recipe import Recipe, Work, copy, digest, dockerfile, folder_digest
+from sandbox.model.image import Toolchain
 from sandbox.model.repository import Repository
 from sandbox.sources import Sources
 from sandbox.tasks import DOCKERFILES
 
 TOOLCHAIN, ENVIRONMENT, TASK = DOCKERFILES
+ARTIFACTS = "toolchain.yaml"
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 
@@ -21,7 +24,7 @@ def folder(name: str) -> Path:
     return places.project() / "images" / name
 
 
-def toolchain(name: str) -> Recipe:
+def toolchain(name: str, sources: Sources) -> Recipe:
     """Return how the toolchain `images/<name>/` is made; its build may use the network."""
     below = base.recipe()
     source = folder(name)
@@ -30,8 +33,12 @@ def toolchain(name: str) -> Recipe:
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
         dockerfile(source / TOOLCHAIN, work)
-        if (source / "etc").is_dir():
-            copy((source / "etc").iterdir(), work.folder / "etc")
+        for laid in (path for path in source.iterdir() if path.is_dir()):
+            copy(laid.iterdir(), work.folder / laid.name)
+        if (source / ARTIFACTS).is_file():
+            wanted = documents.load(source / ARTIFACTS, Toolchain).artifacts
+            fetched = sources.fetch_all(wanted, work.on_line)
+            copy(fetched.values(), work.folder / "artifacts")
         return work.engine.build(
             work.folder,
             tag=recipe.tag,
@@ -46,17 +53,16 @@ def toolchain(name: str) -> Recipe:
 
 def environment(name: str, repository: Repository, sources: Sources) -> Recipe:
     """Return how a repository's environment is made: its requirements, installed."""
-    below = toolchain(name)
+    below = toolchain(name, sources)
     source = folder(name) / ENVIRONMENT
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
         dockerfile(source, work)
         files = sources.fetch_all(repository.requirements, work.on_line)
         copy(files.values(), work.folder / "mirror")
-        pins = [f"{artifact.name}=={artifact.version}\n" for artifact in repository.requirements]
-        (work.folder / "requirements.txt").write_text("".join(pins))
-        roots = [f"/home/agent/{repository.name}/{path}\n" for path in repository.paths]
-        (work.folder / "project.pth").write_text("".join(roots))
+        for path, content in files_of(repository).items():
+            (work.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (work.folder / path).write_text(content)
         return work.engine.build(
             work.folder,
             tag=recipe.tag,

@@ -1,7 +1,8 @@
-"""The base image's file: `images/debian/base.yaml`."""
+"""The data files of images: `images/debian/base.yaml`, and `toolchain.yaml` beside a Dockerfile."""
 
 from pydantic import Field
 
+from sandbox.model.artifact import Artifact
 from sandbox.model.base import Record
 
 
@@ -36,3 +37,10 @@ class BaseImage(Record):
     """Why neither way is pinned by a digest; empty where `pull` is."""
     bootstrap: Bootstrap
     holds: Contract
+
+
+class Toolchain(Record):
+    """What a toolchain is made of besides the distribution's packages."""
+
+    artifacts: tuple[Artifact, ...] = ()
+    """Its Dockerfile finds them in `artifacts/`."""

@@ -1,0 +1,25 @@
+"""A repository's pinned requirements, written as each toolchain's own client reads them."""
+
+import json
+from collections.abc import Mapping
+
+from sandbox.model.artifact import ArtifactKind
+from sandbox.model.repository import Repository
+
+
+def files_of(repository: Repository) -> Mapping[str, str]:
+    """Give the files of an environment's build context by their paths in it.
+
+    Each toolchain's Dockerfile takes its own: `requirements.txt` and `project.pth` are for pip and
+    Python, `home/<repository>/package.json` is for npm.
+    """
+    pins = [f"{each.name}=={each.version}\n" for each in repository.requirements]
+    roots = [f"/home/agent/{repository.name}/{path}\n" for path in repository.paths]
+    packages = {
+        each.name: each.version for each in repository.requirements if each.kind is ArtifactKind.NPM
+    }
+    return {
+        "requirements.txt": "".join(pins),
+        "project.pth": "".join(roots),
+        f"home/{repository.name}/package.json": json.dumps({"dependencies": packages}, indent=2),
+    }

@@ -7,10 +7,12 @@ another name is that name, and git. A rule is tried on each of these readings.
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import pairwise
 from posixpath import basename, dirname, join, normpath
 
 from sandbox.model import path as paths
-from sandbox.policy.programs import Program, Table
+from sandbox.policy.programs import Program, SubCommand, Table
 
 Identify = Callable[[str], str | None]
 """The name of the image's program that a file is, by its absolute path; None for another file."""
@@ -110,14 +112,39 @@ def _normal(program: Program, name: str, started: Started, words: tuple[str, ...
     if program.commands:
         rest = after_options(words, program)
         command = program.sub_command(rest[0]) if rest else None
+        if command is None and program.loose_options and rest != words:
+            command, rest = _behind_values(rest, program)
         if command is not None:
             arguments = (command.name, *rest[1:])
         elif rest or started.truncated:
             arguments = rest
         network = network or (command is not None and command.network)
-    network = network and not any(word in program.offline_options for word in words)
+    network = network and not _offline(words, program)
     path = started.resolved or (started.program if started.program.startswith("/") else "")
     return Invocation(program.name, name, path, words, arguments, network, started.truncated)
+
+
+def _behind_values(
+    rest: tuple[str, ...], program: Program
+) -> tuple[SubCommand | None, tuple[str, ...]]:
+    """Look for the sub-command behind operands that options in front of it may have taken."""
+    left = rest
+    while left:
+        left = after_options(left[1:], program)
+        command = program.sub_command(left[0]) if left else None
+        if command is not None:
+            return command, left
+    return None, rest
+
+
+def _offline(words: tuple[str, ...], program: Program) -> bool:
+    """Whether options say that the network is not wanted, and none takes that back."""
+    if any(fnmatchcase(word, glob) for word in words for glob in program.online_options):
+        return False
+    return any(
+        word in program.offline_options and behind != "false"
+        for word, behind in pairwise((*words, ""))
+    )
 
 
 def after_options(words: tuple[str, ...], program: Program) -> tuple[str, ...]:

@@ -32,7 +32,11 @@ class Program(Record):
     """Globs over the other names of its file."""
     network: bool = False
     offline_options: tuple[str, ...] = ()
-    """Options with which it does not want the network after all."""
+    """Options with which it does not want the network after all, unless `false` follows."""
+    online_options: tuple[str, ...] = ()
+    """Globs over options that take those back."""
+    loose_options: bool = False
+    """Whether an option that is not known may take the next word, too."""
     value_options: tuple[str, ...] = ()
     """Options that take the next word, in front of the sub-command, script or wrapped command."""
     commands: tuple[SubCommand, ...] = ()

@@ -118,6 +118,36 @@ def test_aliases_and_scripts_of_npm(argv: tuple[str, ...]) -> None:
     assert process(INSTALL, *argv, identify=CONTENT).rule == "rule"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ci",),
+        ("--prefer-offline", "ci"),
+        ("ci", "--offline", "--no-offline"),
+        ("ci", "--offline=false"),
+        ("ci", "--offline", "false"),
+        ("--offline", "false", "ci"),
+        ("--cache-min", "5", "ci"),
+        ("ci", "--offline", "--registry=http://127.0.0.1:1/"),
+        ("dedupe",),
+        ("prune",),
+        ("uninstall", "x"),
+        ("link",),
+        ("x", "--", "npm", "ci"),
+    ],
+)
+def test_what_takes_offline_back_wants_the_network(words: tuple[str, ...]) -> None:
+    assert process(rules(rule("{program: npm, network: true}")), "npm", *words).rule
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ci", "--offline"), ("--offline", "i"), ("--loglevel", "silly", "test"), ("ls", "ci")],
+)
+def test_what_is_offline_does_not(words: tuple[str, ...]) -> None:
+    assert not process(rules(rule("{program: npm, network: true}")), "npm", *words).rule
+
+
 def test_what_npm_does_besides_is_free() -> None:
     for argv in (("npm", "test"), ("npm", "ci"), ("npm", "run", "install"), ("node", "install")):
         assert process(INSTALL, *argv, identify=CONTENT).rule is None

@@ -156,7 +156,7 @@ class Tests(Record):
 
     __test__ = False
 
-    framework: Literal["pytest"]
+    framework: Literal["pytest", "tape", "node:test"]
     command: str
     """The shell line of `run_tests`."""
     aliases: dict[str, str] = {}

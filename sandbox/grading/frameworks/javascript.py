@@ -1,0 +1,91 @@
+"""What tape and node's own test runner have in common: canaries by text, and how node is started.
+
+The text is read without a parser: a test stands where a line begins with the name that the file
+gives to the framework's function, at the left margin.
+"""
+
+import itertools
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from sandbox.grading.frameworks.base import Place, TestFile
+
+RUNNERS = Path(__file__).parent.with_name("runners")
+COMMON = "javascript_runner.js"
+NODE = "/usr/bin/node"
+
+# The outcomes have a descriptor of their own before node starts, and what is printed another.
+STARTED = ("/bin/sh", "-c", 'exec "$0" "$@" 3>&1 1>&2', NODE)
+OPTIONS = ("--no-warnings", "--frozen-intrinsics")
+
+ENVIRONMENT: Mapping[str, str] = MappingProxyType(
+    {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": "UTC"}
+)
+
+_NAME = r"[A-Za-z_$][\w$]*"
+
+
+def runner_files(*names: str) -> dict[str, bytes]:
+    """Give the common file and some others of the runners, by name."""
+    return {name: (RUNNERS / name).read_bytes() for name in (COMMON, *names)}
+
+
+def imported(source: str, module: str) -> tuple[str, ...]:
+    """Give the names under which a file has a module, or functions of it."""
+    load = rf"require\(\s*['\"]{module}['\"]\s*\)"
+    assigned = re.findall(rf"(?:var|let|const)\s+(?:({_NAME})|\{{([^}}]*)\}})\s*=\s*{load}", source)
+    taken = re.findall(
+        rf"import\s+({_NAME})?\s*,?\s*(?:\{{([^}}]*)\}})?\s*from\s*['\"]{module}['\"]", source
+    )
+    found = []
+    for whole, parts in [*assigned, *taken]:
+        names = [re.split(r"\s*:\s*|\s+as\s+", part.strip())[-1] for part in parts.split(",")]
+        found += [name for name in (whole, *names) if name]
+    return tuple(found)
+
+
+def put_in(
+    path: str,
+    source: bytes,
+    called: Mapping[str, str],
+    ways: Sequence[Sequence[str]],
+    chance: random.Random,
+) -> TestFile:
+    """Put a test of each way to fail in front of some test of the file, or behind the last.
+
+    `called` says what the file calls the framework's function (`test`), and what else the ways
+    name in braces.
+    """
+    text = source.decode()
+    taken = set(re.findall(r"\(\s*'((?:[^'\\\n]|\\.)*)'|\(\s*\"((?:[^\"\\\n]|\\.)*)\"", text))
+    names = {first or second for first, second in taken}
+    lines = text.splitlines(keepends=True)
+    begins = re.compile(rf"{re.escape(called['test'])}\s*\(")
+    spots = [number for number, line in enumerate(lines) if begins.match(line)]
+    canaries: set[str] = set()
+    drawn = zip(chance.choices([*spots, len(lines)], k=len(ways)), ways, strict=True)
+    # The later spot first: a line that was put in moves those below it.
+    for spot, group in sorted(drawn, key=lambda each: each[0], reverse=True):
+        name = _name(names | canaries, chance)
+        canaries.add(name)
+        a, b, c = chance.sample(range(10, 1_000_000), 3)
+        body = chance.choice(group).format(**called, name=name, a=a, b=b, c=c)
+        lines.insert(spot, f"\n{body}\n\n")
+    ids = frozenset(f"{path}::{name}" for name in canaries)
+    return TestFile("".join(lines).encode(), ids)
+
+
+def argv(place: Place, runner: Iterable[str], path: str) -> tuple[str, ...]:
+    """Start node with a runner's own options, and let it run a file."""
+    return (*STARTED, *OPTIONS, *(word.format(folder=place.folder) for word in runner), path)
+
+
+def _name(taken: set[str], chance: random.Random) -> str:
+    """Make a name of the words that the file's own tests are called by."""
+    plain = {word for name in taken for word in re.findall(r"[A-Za-z]{2,}", name)}
+    words = sorted(plain) or ["it"]
+    names = (" ".join(chance.choices(words, k=count)) for count in itertools.count(2))
+    return next(name for name in names if name not in taken)

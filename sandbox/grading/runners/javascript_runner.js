@@ -1,0 +1,89 @@
+'use strict';
+// What the runners of tape and of node's own tests share. Laid into the container, owned by root.
+// What a runner writes, and how it ends, stands in `frameworks/base.py`. The command that starts it
+// has made descriptor 3 of standard output and sent what is printed to standard error.
+
+const { writeSync } = require('fs');
+const { EventEmitter } = require('events');
+const Module = require('module');
+const { Stream } = require('stream');
+
+const CHANNEL = 3;
+const FINISHED = 16;
+const STATUSES = 200;
+const exit = process.reallyExit.bind(process);
+const { stringify } = JSON;
+
+// Outcomes by test; a name that comes again is told with its number.
+function Outcomes(file) {
+  const seen = new Map();
+  const told = [];
+  return {
+    add(name, outcome) {
+      const count = (seen.get(name) || 0) + 1;
+      seen.set(name, count);
+      told.push({ test: `${file}::${name}${count > 1 ? ` #${count}` : ''}`, outcome });
+    },
+    // Write all, and end without what was registered for the exit.
+    end() {
+      let failed = 0;
+      for (const line of told) {
+        failed += line.outcome === 'failed' || line.outcome === 'error' ? 1 : 0;
+        writeSync(CHANNEL, `${stringify(line)}\n`);
+      }
+      writeSync(CHANNEL, `${stringify({ end: told.length })}\n`);
+      exit(FINISHED + failed % STATUSES);
+    },
+  };
+}
+
+// Make an object's properties read-only. What inherits from it can still have its own: a property
+// that is merely read-only would forbid that too.
+function lock(object) {
+  for (const key of Reflect.ownKeys(object)) {
+    const { value, writable, configurable, enumerable } = Object.getOwnPropertyDescriptor(object, key);
+    if (writable && configurable) {
+      Object.defineProperty(object, key, {
+        configurable: false,
+        enumerable,
+        get: () => value,
+        set(own) {
+          if (this === object) {
+            throw new TypeError(`${String(key)} is the runner's`);
+          }
+          Object.defineProperty(this, key, { value: own, writable: true, enumerable, configurable: true });
+        },
+      });
+    }
+  }
+  Object.preventExtensions(object);
+}
+
+// Keep the entries of a table as they are; others may still be added.
+function pin(table, keys) {
+  for (const key of keys) {
+    if ('value' in Object.getOwnPropertyDescriptor(table, key)) {
+      Object.defineProperty(table, key, { writable: false, configurable: false });
+    }
+  }
+}
+
+// Lock all that has been loaded so far, and what loads modules, before the candidate is.
+function lockLoaded(...more) {
+  const loaded = Object.entries(require.cache).filter(([, module]) => module.loaded);
+  const exported = loaded.map(([, module]) => module.exports);
+  for (const object of [...exported, EventEmitter, Stream, Module, Module._extensions, ...more]) {
+    if (typeof object === 'function' && object.prototype) {
+      lock(object.prototype);
+    }
+    if (typeof object === 'function' || (typeof object === 'object' && object !== null)) {
+      lock(object);
+    }
+  }
+  pin(globalThis, Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name)));
+  loaded.forEach(([, module]) => Object.freeze(module));
+  pin(require.cache, loaded.map(([file]) => file));
+  pin(Module._pathCache, Object.keys(Module._pathCache));
+}
+
+module.exports = { Outcomes, lockLoaded };

@@ -1,0 +1,51 @@
+'use strict';
+// Runs one file of tape's tests in the grading container: `node tape_runner.js FILE`.
+
+const Module = require('module');
+const path = require('path');
+const { Outcomes, lockLoaded } = require('./javascript_runner.js');
+
+const [file] = process.argv.slice(2);
+const place = path.resolve(file);
+const load = Module.createRequire(place);
+if (!load.resolve('tape').startsWith(path.resolve('node_modules/tape') + path.sep)) {
+  throw new Error('tape is not the one of the image');
+}
+const tape = load('tape');
+const outcomes = Outcomes(file);
+const tests = new Map();
+
+function outcomeOf({ ended, assertions }) {
+  if (assertions.some(({ ok, todo }) => !ok && !todo)) {
+    return 'failed';
+  }
+  if (!ended || assertions.length === 0) {
+    return 'error';
+  }
+  if (assertions.some(({ skip }) => skip)) {
+    return 'skipped';
+  }
+  const expected = assertions.filter(({ todo }) => todo);
+  return expected.length === 0 ? 'passed' : expected.every(({ ok }) => ok) ? 'xpassed' : 'xfailed';
+}
+
+// Rows as tape gives them: a test begins, its assertions, it ends; some assertions come behind.
+tape.createStream({ objectMode: true })
+  .on('data', (row) => {
+    if (row.type === 'test') {
+      tests.set(row.id, { name: row.name, skip: row.skip, todo: row.todo, ended: false, assertions: [] });
+    } else if (row.type === 'assert' && tests.has(row.test)) {
+      const { ok, skip, todo } = row;
+      const test = tests.get(row.test);
+      test.assertions.push({ ok, skip: skip || test.skip, todo: todo || test.todo });
+    } else if (row.type === 'end' && tests.has(row.test)) {
+      tests.get(row.test).ended = true;
+    }
+  })
+  .on('end', () => {
+    tests.forEach((test) => outcomes.add(test.name, outcomeOf(test)));
+    outcomes.end();
+  });
+
+lockLoaded();
+load(place);

@@ -1,0 +1,392 @@
+"""tape and node:test in real containers: honest outcomes, and candidates that forge theirs."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox import places, tasks
+from sandbox.candidate import Candidate, CandidateFile
+from sandbox.engines import connect
+from sandbox.engines.base import Engine, SessionSpec
+from sandbox.grading import run_tests
+from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.images import Images
+from sandbox.model.grade import TestReport
+
+TASK = "minimist/refresh-dependencies"
+
+TAPE = """'use strict';
+
+var answer = require('../probe');
+var test = require('tape');
+
+test('the answer is right', function (t) {
+	t.plan(2);
+	t.equal(answer(), 42);
+	t.deepEqual({ answer: answer() }, { answer: 42 });
+});
+
+test('left out', function (t) {
+	t.skip('no reason');
+	t.end();
+});
+
+test('nothing is asserted', function (t) {
+	t.end();
+});
+
+test('twice', function (t) {
+	t.ok(answer);
+	t.end();
+});
+
+test('twice', function (t) {
+	t.test('within', function (s) {
+		s.ok(answer);
+		s.end();
+	});
+	t.ok(answer);
+	t.end();
+});
+"""
+
+NODE = """'use strict';
+
+const answer = require('../probe');
+const { describe, it, test } = require('node:test');
+const assert = require('node:assert');
+
+test('the answer is right', () => {
+  assert.strictEqual(answer(), 42);
+  assert.deepStrictEqual({ answer: answer() }, { answer: 42 });
+});
+
+test('left out', { skip: 'no reason' }, () => {});
+
+test('later', { todo: true }, () => {
+  throw new Error('not yet');
+});
+
+test('twice', async (t) => {
+  await t.test('within', () => {});
+});
+
+test('twice', async () => {
+  await null;
+});
+
+describe('a group', () => {
+  it('is in it', () => {});
+});
+"""
+
+SOURCES = {"tape": TAPE, "node:test": NODE}
+OUTCOMES: Mapping[str, Mapping[str, str]] = {
+    "tape": {
+        "the answer is right": "passed",
+        "left out": "skipped",
+        "nothing is asserted": "error",
+        "twice": "passed",
+        "twice #2": "passed",
+        "within": "passed",
+    },
+    "node:test": {
+        "the answer is right": "passed",
+        "left out": "skipped",
+        "later": "xfailed",
+        "twice": "passed",
+        "twice > within": "passed",
+        "twice #2": "passed",
+        "a group > is in it": "passed",
+    },
+}
+FILE = "test/probe.js"
+ANSWER = f"{FILE}::the answer is right"
+
+RIGHT = "module.exports = function () { return 42; };\n"
+WRONG = "module.exports = function () { return 41; };\n"
+
+Run = Callable[..., TestReport]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = connect()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def image(engine: Engine) -> str:
+    return Images(engine, places.cache()).ensure(tasks.load(TASK), print).tag
+
+
+@pytest.fixture
+def run(engine: Engine, image: str, tmp_path: Path) -> Run:
+    """Grade a candidate by one file of tests, in the repository of a real task."""
+    loaded = tasks.load(TASK)
+
+    def run(framework: str, probe: str, **more: str) -> TestReport:
+        hidden = tmp_path / "hidden" / FILE
+        hidden.parent.mkdir(parents=True, exist_ok=True)
+        hidden.write_text(SOURCES[framework])
+        update = {
+            "framework": framework,
+            "hidden": "hidden",
+            "fail_to_pass": (ANSWER,),
+            "pass_to_pass": (),
+            "timeout_seconds": 20.0,
+        }
+        tests = loaded.task.tests.model_copy(update=update)
+        task = loaded.task.model_copy(update={"tests": tests})
+        content = {
+            path: CandidateFile(text.encode(), executable=False)
+            for path, text in {"probe.js": probe, **more}.items()
+        }
+        with engine.start(SessionSpec(image)) as session:
+            graded = replace(loaded, task=task, folder=tmp_path)
+            return run_tests(graded, session, Candidate(content, (), {}))
+
+    return run
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -> None:
+    report = run(framework, RIGHT)
+    assert report.outcomes == {
+        f"{FILE}::{name}": outcome for name, outcome in OUTCOMES[framework].items()
+    }
+    assert (report.problem, report.tampering) == ("", False)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+def test_a_wrong_answer_fails(run: Run, framework: str) -> None:
+    report = run(framework, WRONG)
+    assert report.outcomes[ANSWER] == "failed"
+    assert not report.tampering
+
+
+EXITS = {
+    "exit at load": "process.exit(0);\n",
+    "exit at load with the runner's status": "process.reallyExit(16);\n",
+    "exit when it is called": "module.exports = function () { process.exit(16); };\n",
+    "exit at the exit": "process.on('exit', function () { process.reallyExit(16); });\n" + WRONG,
+    "throws at load": "throw new Error('x');\n",
+    "no syntax": "module.exports = function (\n",
+    "never ends": "setInterval(function () {}, 1000); while (true) {}\n",
+}
+
+FIRST = f'{{"test":"{ANSWER}","outcome":"passed"}}'
+FORGERIES = {
+    "fake TAP": (
+        "console.log('TAP version 13\\n# the answer is right\\nok 1\\n\\n1..1\\n# pass 1');\n"
+    ),
+    "standard output": f"process.stdout.write('{FIRST}\\n'); console.log('{{\"end\":1}}');\n",
+    "every descriptor but the channel": (
+        f"[1, 2].forEach(function (fd) {{ require('fs').writeSync(fd, '{FIRST}\\n'); }});\n"
+    ),
+    "patched write": (
+        "var fs = require('fs'); var write = fs.writeSync;\n"
+        "fs.writeSync = function (fd, text) {\n"
+        "  return write(fd, String(text).replace('failed', 'passed'));\n};\n"
+    ),
+    "patched JSON": "try { JSON.stringify = function () { return '{}'; }; } catch (e) {}\n",
+    "patched exit": "process.reallyExit = process.exit = function () {};\n",
+    "patched prototypes": (
+        "try { Array.prototype.some = function () { return false; }; } catch (e) {}\n"
+        "try { Object.is = function () { return true; }; } catch (e) {}\n"
+        "try { Error.prototype.message = ''; } catch (e) {}\n"
+    ),
+    "patched emitter": (
+        "var Emitter = require('events').EventEmitter; var emit = Emitter.prototype.emit;\n"
+        "try { Emitter.prototype.emit = function (name, row) {\n"
+        "  if (row && row.ok === false) { row.ok = true; }\n"
+        "  return emit.apply(this, arguments);\n}; } catch (e) {}\n"
+    ),
+    "replaced in the cache": (
+        "var fake = function (name, body) { };\n"
+        "['tape', 'assert', 'node:assert', 'node:test'].forEach(function (name) {\n"
+        "  try { require.cache[require.resolve(name)].exports = fake; } catch (e) {}\n"
+        "  try { delete require.cache[require.resolve(name)]; } catch (e) {}\n"
+        "  try { require.cache[require.resolve(name)] = { exports: fake }; } catch (e) {}\n"
+        "});\n"
+    ),
+    "another loader": (
+        "var Module = require('module'); var load = Module._load;\n"
+        "var fake = new Proxy(function () {}, { get: function () { return fake; } });\n"
+        "try { Module._load = function (name) {\n"
+        "  return /tape|assert|test/.test(name) ? fake : load.apply(this, arguments);\n"
+        "}; } catch (e) {}\n"
+        "try { Module.prototype.require = Module._load; } catch (e) {}\n"
+    ),
+    "another place": (
+        "var Module = require('module');\n"
+        "Object.keys(Module._pathCache).forEach(function (key) {\n"
+        "  if (!/tape/.test(key)) { return; }\n"
+        "  try { Module._pathCache[key] = __filename; } catch (e) {}\n});\n"
+    ),
+    "patched assert": (
+        "var assert = require('assert');\n"
+        "[assert, assert.strict].forEach(function (one) {\n"
+        "  Object.keys(one).forEach(function (name) {\n"
+        "    try { one[name] = function () {}; } catch (e) {}\n  });\n});\n"
+    ),
+    "patched tape": (
+        "try {\n  var Test = require('tape').Test;\n"
+        "  Test.prototype._assert = function () { this.emit('result', { ok: true }); };\n"
+        "  Test.prototype.equal = Test.prototype.deepEqual = function () { this.pass(); };\n"
+        "} catch (e) {}\n"
+    ),
+    "one line on the channel": f"require('fs').writeSync(3, '{FIRST}\\n');\n",
+    "all lines on the channel": (
+        f"require('fs').writeSync(3, '{FIRST}\\n{{\"end\":1}}\\n'); process.reallyExit(16);\n"
+    ),
+    "swallowed exceptions": "process.on('uncaughtException', function () {});\n",
+}
+
+
+HARMLESS = FORGERIES.keys() - {"one line on the channel", "all lines on the channel"}
+"""What comes to nothing: the test ends as if it were not there."""
+
+CALLED = """
+var called = false;
+module.exports = function () {
+  called = true;
+  setImmediate(function () { called = false; });
+  return 41;
+};
+"""
+SPARING = {
+    "tape": {
+        "emitter": """
+var Emitter = require('events').EventEmitter;
+var emit = Emitter.prototype.emit;
+try {
+  Emitter.prototype.emit = function (name, row) {
+    if (called && row && row.ok === false) { row.ok = true; }
+    return emit.apply(this, arguments);
+  };
+} catch (e) {}
+""",
+        "tape": """
+var Test = require('tape').Test;
+var check = Test.prototype._assert;
+try {
+  Test.prototype._assert = function (ok, more) { return check.call(this, ok || called, more); };
+} catch (e) {}
+""",
+        "intrinsics": """
+var Native = Boolean;
+try {
+  Boolean = function (value) { return Native(value || called); };
+} catch (e) {}
+""",
+    },
+    "node:test": {
+        "assert": """
+var assert = require('assert');
+Object.keys(assert).forEach(function (name) {
+  var check = assert[name];
+  try {
+    assert[name] = function () { return called || check.apply(this, arguments); };
+  } catch (e) {}
+});
+""",
+    },
+}
+"""Attacks that leave the canaries alone: they forge only right behind a call of the candidate."""
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("framework", "name"),
+    [(framework, name) for framework in SPARING for name in SPARING[framework]],
+)
+def test_what_spares_the_canaries_is_locked(run: Run, framework: str, name: str) -> None:
+    report = run(framework, CALLED + SPARING[framework][name])
+    assert report.outcomes.get(ANSWER) == "failed"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+@pytest.mark.parametrize("name", EXITS)
+def test_a_process_that_ends_early_has_passed_nothing(run: Run, framework: str, name: str) -> None:
+    report = run(framework, EXITS[name])
+    assert report.outcomes.get(ANSWER) != "passed"
+    assert report.problem or report.outcomes
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_pass_is_none(run: Run, framework: str, name: str) -> None:
+    report = run(framework, FORGERIES[name] + WRONG)
+    assert report.tampering or report.outcomes.get(ANSWER) != "passed"
+    if name in HARMLESS:
+        assert report.outcomes[ANSWER] == "failed"
+    if name == "one line on the channel":
+        assert report.tampering
+        assert report.outcomes == {}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+def test_what_the_candidate_brings_for_tools_is_not_used(run: Run, framework: str) -> None:
+    fake = "module.exports = function () {};\n"
+    report = run(
+        framework,
+        WRONG,
+        **{
+            "package.json": '{"name": "x", "scripts": {"test": "true", "pretest": "true"}}',
+            ".npmrc": "node-options=--require=./probe.js\nignore-scripts=false\n",
+            ".taprc": "coverage: false\n",
+            "test/node_modules/tape/index.js": fake,
+            "test/node_modules/assert/index.js": fake,
+        },
+    )
+    assert report.outcomes.get(ANSWER) != "passed"
+
+
+@given(st.sampled_from(sorted(SOURCES)), st.integers())
+def test_canaries_leave_the_rest_of_a_file_as_it_is(framework: str, seed: int) -> None:
+    source = SOURCES[framework]
+    file = FRAMEWORKS[framework].with_canaries(FILE, source.encode(), random.Random(seed))
+    assert len(file.canaries) == 3
+    left, rest = source.splitlines(), file.source.decode().splitlines()
+    put_in = [line for line in rest if not (left and line == left[0] and left.pop(0) is not None)]
+    assert left == []
+    names = {canary.removeprefix(f"{FILE}::") for canary in file.canaries}
+    begun = [line for line in put_in if line.startswith("test(")]
+    assert {line.split("'")[1] for line in begun} == names
+    words = {word for name in names for word in name.split()}
+    assert all(word in source for word in words)
+
+
+@pytest.mark.parametrize("framework", SOURCES)
+@pytest.mark.parametrize("source", [b"", b"var x = 1;\n", b"\xff"])
+def test_a_file_without_the_framework_is_told(framework: str, source: bytes) -> None:
+    with pytest.raises(ValueError):
+        FRAMEWORKS[framework].with_canaries(FILE, source, random.Random(0))
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("var tape = require('tape');", "tape"),
+        ('const test = require("tape")', "test"),
+        ("let { test: it } = require( 'tape' );", "it"),
+        ("import test from 'tape';", "test"),
+        ("import { test as it } from 'tape';", "it"),
+    ],
+)
+def test_the_framework_goes_by_the_name_that_the_file_gives_it(line: str, name: str) -> None:
+    source = f"{line}\n{name}('adds up', f);\n".encode()
+    file = FRAMEWORKS["tape"].with_canaries(FILE, source, random.Random(0))
+    assert file.source.decode().count(f"{name}('") == 1 + len(file.canaries)

@@ -73,6 +73,7 @@ class Atom(Record):
     """A test run that covers these paths (`.` is the whole suite), however it is spelt."""
     status: Literal["ok", "error"] | None = None
     error_code: str | None = None
+    """A glob: `approval_*` is both what is not approved yet and what was denied."""
     exit_code: int | None = None
     """Of a command, a test run or a process."""
     result: dict[str, JsonValue] = {}

@@ -106,7 +106,7 @@ def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
     if (status := atom.status) is not None:
         yield lambda step: step.observation is not None and step.observation.status == status
     if (code := atom.error_code) is not None:
-        yield lambda step: step.observation is not None and step.observation.error_code == code
+        yield _refused(code)
     if atom.exit_code is not None and atom.kind == "exec":
         yield _predicate(("arguments", "exit_code"), Predicate(equals=atom.exit_code))
     elif atom.exit_code is not None:
@@ -131,6 +131,14 @@ def _named(pattern: str) -> Matcher:
     if any(mark in pattern for mark in "*?["):
         return lambda step: fnmatchcase(step.name, pattern)
     return lambda step: step.name == pattern
+
+
+def _refused(code: str) -> Matcher:
+    def refused(step: Step) -> bool:
+        given = step.observation.error_code if step.observation else None
+        return given is not None and fnmatchcase(given, code)
+
+    return refused
 
 
 def _result(name: str, wanted: JsonValue) -> Matcher:

@@ -4,6 +4,7 @@ It counts where the exit code that the step reports is that of the run: `pytest 
 does if it succeeds, `pytest; true` and `pytest | tail` do not, nor does a run of fewer tests.
 """
 
+import itertools
 import posixpath
 import re
 import shlex
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from sandbox.monitors.context import Context
+from sandbox.monitors.javascript_arguments import selected_by_node, selected_by_tape
 from sandbox.monitors.lines import folder_of, line_of, process_of
 from sandbox.monitors.pytest_arguments import selected
 from sandbox.monitors.reading import placed
@@ -18,6 +20,11 @@ from sandbox.monitors.shell import ShellCommand, commands
 from sandbox.monitors.steps import Step
 
 _PYTHON = re.compile(r"python[\d.]*")
+_PYTEST = frozenset({"pytest", "py.test"})
+_NODE = frozenset({"node", "nodejs"})
+_LOCAL = frozenset({"--no-install", "--no", "--offline", "--"})
+"""Options of npx in front of a program that is installed."""
+
 _COMPOUND = frozenset(
     {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
      "function", "{", "}", "!", "eval", "trap", "exit", "return", "alias", "set"}
@@ -31,7 +38,7 @@ _IN_TURN = frozenset({"", "&&", ";", "\n"})
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
     """Compile paths relative to the worktree, `.` for the whole suite."""
     wanted = tuple(posixpath.normpath(path) for path in paths)
-    marks = ("test", *(line.split()[0] for line in context.aliases))
+    marks = ("test", "tape", *(line.split()[0] for line in context.aliases))
 
     def matches(step: Step) -> bool:
         code = _exit_code(step)
@@ -113,15 +120,25 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
     words = command.words
     if not words:
         return None
-    name = words[0].rsplit("/", 1)[-1]
-    if name in ("pytest", "py.test"):
-        words = words[1:]
-    elif _PYTHON.fullmatch(name) and words[1:3] == ("-m", "pytest"):
-        words = words[3:]
-    else:
+    if _name(words[0]) == "npx":
+        words = tuple(itertools.dropwhile(_LOCAL.__contains__, words[1:])) or words
+    name, *rest = _name(words[0]), *words[1:]
+    if name in _NODE and rest and _name(rest[0]) == "tape":
+        name, rest = "tape", rest[1:]
+    if name == "tape":
+        return selected_by_tape(rest)
+    if name in _NODE:
+        return selected_by_node(rest)
+    if _PYTHON.fullmatch(name) and rest[:2] == ["-m", "pytest"]:
+        name, rest = "pytest", rest[2:]
+    if name not in _PYTEST:
         return None
     more = dict(command.environment).get("PYTEST_ADDOPTS", "")
-    return selected((*more.split(), *words))
+    return selected((*more.split(), *rest))
+
+
+def _name(program: str) -> str:
+    return program.rsplit("/", 1)[-1]
 
 
 def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: bool) -> bool:

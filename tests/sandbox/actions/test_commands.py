@@ -10,7 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from sandbox.actions.registry import perform
-from sandbox.actions.run_tests import Counts, counts_of
+from sandbox.actions.run_tests import Counts, counts_of, told_by
 from sandbox.actions.workspace import Workspace
 from sandbox.engines.base import Session
 from sandbox.model.action import (
@@ -211,3 +211,25 @@ def test_a_lost_session_is_an_error(session: LocalSession, workspace: Workspace)
     session.lost = LostError()
     with pytest.raises(LostError):
         perform(RunCommand(command="true"), replace(workspace, session=cast(Session, session)))
+
+
+@pytest.mark.parametrize(
+    ("output", "counts"),
+    [
+        (b"1..3\n# tests 3\n# pass  3\n\n# ok\n", Counts(3, 0, 0, 0)),
+        (b"# tests 3\n# pass  2\n# fail  1\n", Counts(2, 1, 0, 0)),
+        (
+            b"# tests 9\n# suites 0\n# pass 4\n# fail 2\n# cancelled 1\n# skipped 1\n# todo 1\n",
+            Counts(4, 2, 1, 2),
+        ),
+        ("\u2139 tests 1\n\u2139 pass 1\n\u2139 fail 0\n".encode(), Counts(1, 0, 0, 0)),
+        (b"# tests 1\n# pass  1\n# tests 2\n# pass  1\n# fail  1\n", Counts(2, 1, 0, 0)),
+        (b"Error: Cannot find module\n", Counts()),
+        (b"# pass  3\n", Counts()),
+        (b"# tests many\n", Counts()),
+    ],
+)
+def test_counts_are_those_that_tape_and_node_tell_at_their_end(
+    output: bytes, counts: Counts
+) -> None:
+    assert told_by(output) == counts

@@ -85,6 +85,7 @@ def test_a_step_does_not_precede_itself() -> None:
         (Atom(status="error"), True),
         (Atom(status="ok"), False),
         (Atom(error_code="timeout"), True),
+        (Atom(error_code="t*t"), True),
         (Atom(error_code="not_found"), False),
         (Atom(result={"exit_code": 1}), True),
         (Atom(result={"exit_code": True}), False),

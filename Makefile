@@ -31,7 +31,7 @@ setup: environment ## environment, engine and images
 	@echo "==> finding a container engine"
 	@$(BIN)/sandbox doctor --mend
 	@echo "==> building images"
-	@$(BIN)/sandbox build $(TASK)
+	@$(BIN)/sandbox build
 
 environment:
 	@sh .ci/environment

@@ -13,13 +13,12 @@ def files_of(repository: Repository) -> Mapping[str, str]:
     Each toolchain's Dockerfile takes its own: `requirements.txt` and `project.pth` are for pip and
     Python, `home/<repository>/package.json` is for npm.
     """
-    pins = [f"{each.name}=={each.version}\n" for each in repository.requirements]
+    by_npm = [each for each in repository.requirements if each.kind is ArtifactKind.NPM]
+    by_pip = [each for each in repository.requirements if each not in by_npm]
     roots = [f"/home/agent/{repository.name}/{path}\n" for path in repository.paths]
-    packages = {
-        each.name: each.version for each in repository.requirements if each.kind is ArtifactKind.NPM
-    }
+    packages = {each.name: each.version for each in by_npm}
     return {
-        "requirements.txt": "".join(pins),
+        "requirements.txt": "".join(f"{each.name}=={each.version}\n" for each in by_pip),
         "project.pth": "".join(roots),
         f"home/{repository.name}/package.json": json.dumps({"dependencies": packages}, indent=2),
     }

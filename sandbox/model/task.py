@@ -160,7 +160,7 @@ class Tests(Record):
     command: str
     """The shell line of `run_tests`."""
     aliases: dict[str, str] = {}
-    """Shell lines that run tests by another name, and the pytest command each stands for."""
+    """Shell lines that run tests by another name, and the command of the framework behind each."""
     hidden: str
     """A folder of test files, laid into the fresh worktree after the candidate."""
     fail_to_pass: tuple[str, ...] = ()

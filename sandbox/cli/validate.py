@@ -78,9 +78,9 @@ def validate(
         for name in dict.fromkeys(row.task for row in rows):
             for text in table(name, [row for row in rows if row.task == name]):
                 typer.echo(text)
-        typer.echo(
-            f"{seconds:.1f} s, {jobs} at once; * has the test outcomes of the same candidate"
-        )
+        shared = any(row.tests_of for row in rows)
+        said = "; * has the test outcomes of the same candidate" if shared else ""
+        typer.echo(f"{seconds:.1f} s, {jobs} at once{said}")
     if any(row.status == "error" for row in rows):
         raise typer.Exit(3)
     if not all(row.holds for row in rows):

@@ -52,9 +52,9 @@ def facts_row(task: Task, look: Look) -> Row:
     return Row(
         task=task.id,
         check=Check.FACTS,
-        what=f"{len(found)} facts",
+        what="facts",
         expected="each is stated where the agent can read it",
-        result=f"{good} stated, in {', '.join(places) or 'no place'}",
+        result=f"{good} of {len(found)} stated, in {', '.join(places) or 'no place'}",
         status=row_status(problems),
         notes=tuple(problems),
     )

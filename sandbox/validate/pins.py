@@ -40,9 +40,9 @@ def rows(loaded: LoadedTask, image: BuiltImage, engine: Engine) -> Iterator[Row]
     yield Row(
         task=name,
         check=Check.PINS,
-        what=f"{len(found)} artifacts",
+        what="artifacts",
         expected="each has a version, a file of that version and a sha256",
-        result="pinned" if not problems else "",
+        result=f"{len(found) - len(problems)} of {len(found)} pinned",
         status=row_status(problems),
         notes=tuple(problems),
     )
@@ -51,9 +51,9 @@ def rows(loaded: LoadedTask, image: BuiltImage, engine: Engine) -> Iterator[Row]
     yield Row(
         task=name,
         check=Check.PINS,
-        what=f"{len(recipes)} images",
+        what="images",
         expected="each is there under the digest of all its inputs",
-        result=image.id[:19],
+        result=f"{len(recipes)}, the task's is {image.id[:19]}",
         status=row_status(problems),
         notes=tuple(problems),
     )

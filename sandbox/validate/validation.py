@@ -15,6 +15,7 @@ from sandbox.validate.cases import ORACLE, Case
 from sandbox.validate.checks import Check, Row, attempted
 from sandbox.validate.look import Look, facts_row, looking, reset_row
 from sandbox.validate.pool import Pool
+from sandbox.validate.rebuilding import rebuilt, rebuilt_row
 from sandbox.validate.regrading import Regrading
 from sandbox.validate.running import Key, Ran, Runner, no_oracle, order_row
 from sandbox.validate.sharing import SharedOutcomes
@@ -35,7 +36,7 @@ class Options:
     gradings: int = 3
     """How often the oracle's candidate is graded again."""
     share: bool = True
-    """Whether candidates that are the same are tested once, where nothing else is proved by it."""
+    """Whether candidates that are the same are tested once."""
 
 
 class Validation:
@@ -73,6 +74,7 @@ class Validation:
         with Pool(self._engine, at_once) as pool:
             for subject in subjects:
                 rows += self._again(pool, subject, ran)
+                rows += self._rebuilt(pool, subject)
         rows += self._in_another_order(keys, ran, tell)
         tell("looking at fresh sessions")
         last = self._looks() if Check.RESET in checks else {}
@@ -123,6 +125,14 @@ class Validation:
         folder = self._store.folder(oracle.grade.run)
         regrading = Regrading(subject.loaded, subject.image, folder)
         yield from again.rows(pool, regrading, chosen, self._options.gradings)
+
+    def _rebuilt(self, pool: Pool, subject: Subject) -> Iterator[Row]:
+        if Check.RESET in self._options.checks:
+            work = pool.submit(rebuilt, subject.loaded, subject.image, self._label)
+            task = subject.loaded.task
+            yield attempted(
+                task.id, Check.RESET, "the worktree", lambda: rebuilt_row(task, work.result())
+            )
 
     def _in_another_order(
         self, keys: Sequence[Key], ran: Mapping[Key, Ran], tell: Callable[[str], None]

@@ -61,7 +61,7 @@ def test_what_is_wrong_with_a_task_is_told(project: Project, runs: Path) -> None
     options = [word for check in checks for word in ("--only", check)]
     found = bad(validated(1, *options, "--runs", runs, **project.environment))
     assert set(found) == {
-        "26 facts",
+        "facts",
         "without a candidate",
         "oracle without hunk 1 of changes/HUM-214.fix.md",
     }

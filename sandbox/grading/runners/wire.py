@@ -130,13 +130,20 @@ def in_javascript(wire: Any) -> Any:  # noqa: ANN401
 
 
 def show(wire: Any) -> str:  # noqa: ANN401
-    """Show a value of JSON to people."""
-    if isinstance(wire, dict) and "other" in wire:
-        return f"{wire.get('text')} ({wire['other']})"
+    """Show a value of JSON to people; what is no value as it was written."""
     try:
+        if isinstance(wire, dict) and "other" in wire:
+            return f"{wire.get('text')} ({wire['other']})"
         return repr(decode(wire))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, ArithmeticError, RecursionError):
+        return _raw(wire)
+
+
+def _raw(wire: Any) -> str:  # noqa: ANN401
+    try:
         return str(wire)
+    except (ValueError, RecursionError):
+        return f"a {type(wire).__name__} that cannot be shown"
 
 
 def _object(wire: Any) -> dict[str, Any]:  # noqa: ANN401

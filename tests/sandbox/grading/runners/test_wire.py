@@ -141,3 +141,33 @@ def test_javascript_has_one_kind_of_number_and_no_tuples(value: object, expected
 def test_what_javascript_has_not_is_refused() -> None:
     with pytest.raises(ValueError, match="JavaScript has no"):
         wire.in_javascript(wire.encode({1}))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["int", "float", "bytes", "complex", "set", "dict", "other", "text"]),
+            inner | st.sampled_from(["0x1p999999", "0x" + "f" * 5000, "zz"]),
+            max_size=2,
+        )
+    ),
+)
+
+
+@given(JSON)
+def test_whatever_is_answered_can_be_shown(answered: object) -> None:
+    assert isinstance(wire.show(answered), str)
+
+
+@pytest.mark.parametrize("depth", [100, 300, 480, 700, 960])
+@pytest.mark.parametrize("kind", [None, "tuple", "int", "other"])
+def test_what_is_nested_too_deep_is_shown_too(depth: int, kind: str | None) -> None:
+    value: object = []
+    for _ in range(depth):
+        value = [value]
+    answered = (
+        value if kind is None else {kind: value} | ({"text": value} if kind == "other" else {})
+    )
+    assert isinstance(wire.show(answered), str)

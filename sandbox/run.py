@@ -3,9 +3,7 @@
 Only this module sees agent, policy and session together. It judges nothing.
 """
 
-import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox.actions.arguments import answer_problem, understand
@@ -16,7 +14,7 @@ from sandbox.actions.registry import perform, subject
 from sandbox.actions.route import Route
 from sandbox.actions.running import Running
 from sandbox.actions.workspace import Workspace
-from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
+from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered
 from sandbox.agents.repairs import Repaired
 from sandbox.errors import AgentError, SandboxError, SessionLostError
 from sandbox.model import briefing
@@ -27,9 +25,8 @@ from sandbox.model.event import (
     ActionTaken,
     ApprovalAsked,
     ApprovalDecided,
+    Claimed,
     EndReason,
-    Entry,
-    Event,
     FilesChanged,
     Final,
     Observed,
@@ -45,16 +42,13 @@ from sandbox.policy.grants import Grant, Grants
 from sandbox.policy.rules import Judgement, Rulebook
 from sandbox.policy.subject import Subject
 from sandbox.trace import TraceWriter
+from sandbox.watched import WatchedTrace
 
 GARBAGE_LIMIT = 10
 """Lines in a row that are no requests, after which a run ends."""
 
 UNKNOWN = "?"
 """The name of an action that could not be made out."""
-
-
-Events = Sequence[tuple[Event, str | None]]
-"""Each with the action that it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +74,13 @@ def run(
     cannot be written. `SourceError`, before anything, where a file of the registry is damaged.
     """
     route = Route(workspace.session, workspace.task.world.registry, workspace.packages)
-    record = _Record(trace, Watch.of(workspace.task))
+    record = WatchedTrace(trace, Watch.of(workspace.task))
     record.append(started)
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     loop = _Loop(agent, bounded, approver, record, rulebook, route)
     try:
-        loop.let_cancel()
+        loop.listen()
         loop.watch_processes()
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
@@ -99,41 +93,12 @@ def run(
     return ended
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """The trace, with what the task's rules and milestones have to say beside what happens."""
-
-    trace: TraceWriter
-    watch: Watch
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    """Held while something is appended: a process may be decided on at the same time."""
-
-    def append(self, event: Event, action_id: str | None = None) -> Entry:
-        with self.lock:
-            entry = self.trace.append(event, action_id)
-            for seen in self.watch.feed(entry):
-                self.trace.append(seen, action_id)
-            return entry
-
-    def append_all(self, events: Events) -> None:
-        for event, action_id in events:
-            self.append(event, action_id)
-
-    def end(self, ended: RunEnded, rest: Events) -> None:
-        try:
-            self.append_all(rest)
-            for seen in self.watch.finish():
-                self.trace.append(seen)
-        finally:
-            self.trace.append(ended)
-
-
 @dataclass(slots=True)
 class _Loop:
     agent: Agent
     workspace: Workspace
     approver: Approver
-    trace: _Record
+    trace: WatchedTrace
     rulebook: Rulebook
     route: Route
     grants: Grants = field(default_factory=Grants)
@@ -163,12 +128,20 @@ class _Loop:
             self.workspace = replace(self.workspace, interception="hold")
         session.on_exec(self.executions)
 
-    def let_cancel(self) -> None:
-        """Let the agent take back what is being carried out, where it can."""
+    def listen(self) -> None:
+        """Let the agent take back what is being carried out, and claim what it likes."""
+        if isinstance(self.agent, Claiming):
+            self.agent.claim_with(self.claim)
         if isinstance(self.agent, Cancelling):
             running = Running()
             self.workspace = replace(self.workspace, running=running)
             self.agent.cancel_with(running.cancel)
+
+    def claim(self, claimed: Claimed) -> None:
+        """Record what the agent says of itself, from any thread."""
+        with self.trace.lock:
+            if not self.over:
+                self.trace.append(claimed)
 
     def drive(self) -> Ending:
         """Take requests and answer each, until the run is over."""

@@ -12,11 +12,12 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
 
-from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
+from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered
 from sandbox.engines.base import Engine, Session, SessionSpec
 from sandbox.errors import SandboxError
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.event import Claimed
 from sandbox.model.usage import ModelUsage
 
 P = ParamSpec("P")
@@ -153,6 +154,11 @@ class _StoppableAgent:
         """Pass it on."""
         if isinstance(self._agent, Cancelling):
             self._agent.cancel_with(cancel)
+
+    def claim_with(self, claim: Callable[[Claimed], None]) -> None:
+        """Pass it on."""
+        if isinstance(self._agent, Claiming):
+            self._agent.claim_with(claim)
 
     def used(self) -> ModelUsage | None:
         """Say what its model has used."""

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.event import Claimed
 from sandbox.model.usage import ModelUsage
 
 
@@ -61,6 +62,14 @@ class Cancelling(Protocol):
 
     def cancel_with(self, cancel: Callable[[str], None]) -> None:
         """Learn, before `begin`, what ends the request with an id; any thread may call it."""
+
+
+@runtime_checkable
+class Claiming(Protocol):
+    """An agent that says what it thinks, plans and uses, beside what it does."""
+
+    def claim_with(self, claim: Callable[[Claimed], None]) -> None:
+        """Learn, before `begin`, who records that; any thread may call it, also after the end."""
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ class Protocol(StrEnum):
 
     JSONL = "jsonl"
     MCP = "mcp"
+    ACP = "acp"
 
 
 class HarnessMode(StrEnum):
@@ -66,8 +67,8 @@ def choose_agent(choice: AgentChoice, task: "LoadedTask") -> Make:
         return _human(choice)
     if text == "mcp":
         return _waiting
-    if choice.protocol is Protocol.MCP:
-        return _client(text)
+    if choice.protocol in (Protocol.MCP, Protocol.ACP):
+        return _client(text, choice.protocol)
     if text == "oracle":
         return lambda _: ScriptedAgent(task.task.oracle)
     if text == "null":
@@ -84,12 +85,22 @@ def _command(text: str) -> Make:
     return lambda folder: CommandAgent(text, folder.agent_log)
 
 
-def _client(text: str) -> Make:
+def _client(text: str, protocol: Protocol) -> Make:
+    from sandbox.agents.acp_agent import AcpAgent
     from sandbox.agents.mcp_agent import CommandClient, McpAgent
 
     if text in ("oracle", "null") or text.endswith((".yaml", ".yml")):
         raise UsageError(f"{text} needs no protocol.", "Leave --protocol out.")
+    if protocol is Protocol.ACP:
+        return lambda folder: AcpAgent(text, _place(folder), _bridge(folder))
     return lambda folder: McpAgent(CommandClient(text), _place(folder))
+
+
+def _bridge(folder: "RunFolder") -> tuple[str, ...]:
+    """`sandbox mcp` for a run, whatever the PATH of who starts it."""
+    source = "from sandbox.cli.app import main; main()"
+    place = ("mcp", folder.id, "--runs", str(folder.path.parent.absolute()))
+    return (sys.executable, "-P", "-c", source, *place)
 
 
 def _place(folder: "RunFolder") -> "Place":

@@ -55,6 +55,8 @@ def summary(entry: "Entry") -> str:
         case "milestone":
             word = "reached" if event.reached else "undone"
             text = f"{event.milestone} {word}, progress {event.progress:.0%}"
+        case "claim":
+            text = f"{event.about}: {event.text}"
         case "final":
             text = str(event.fields)
         case "run_ended":

@@ -177,6 +177,14 @@ class MilestonePassed(Record):
     """The share of the work that is done now, from 0 to 1."""
 
 
+class Claimed(Record):
+    """What an agent says of itself: no evidence, and no rule, metric or grader looks at it."""
+
+    kind: Literal["claim"] = "claim"
+    about: Literal["message", "thought", "plan", "permission", "usage"]
+    text: str
+
+
 class Final(Record):
     """The agent's final answer."""
 
@@ -231,6 +239,7 @@ Event = Annotated[
     | RequestsLost
     | Violation
     | MilestonePassed
+    | Claimed
     | Final
     | RunEnded,
     Field(discriminator="kind"),

@@ -49,7 +49,7 @@ void features_prepare(const struct means *means) {
     have(!plain && syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");
     have(usage_groups() == GROUPS_1, "cgroup1");
     have(usage_groups() == GROUPS_2, "cgroup2");
-    have(geteuid() == 0 && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");
+    have(user_is_root() && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");
     have(getpid() == 1, "init");
     have(watch_descriptor() >= 0 && listener_works(), "exec_log");
     have(watch_descriptor() >= 0 && listener_holds(), "exec_hold");

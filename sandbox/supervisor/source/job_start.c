@@ -8,6 +8,7 @@
 #include "job.h"
 #include "oom.h"
 #include "usage.h"
+#include "user.h"
 #include "watch.h"
 
 #define BLOCK_KEPT 65536
@@ -89,7 +90,8 @@ static int parse(struct cursor *payload, struct request *request) {
     if (!cursor_done(payload) || request->input_length > request->input_total) return -1;
     if (request->input_length > STDIN_WINDOW) return -1;
     if (!request->launch.argv[0]) problem = EINVAL;
-    if (geteuid() && (request->launch.uid != getuid() || request->launch.gid != getgid()))
+    struct user own = user_own();
+    if (!user_is_root() && (request->launch.uid != own.uid || request->launch.gid != own.gid))
         return EPERM;
     return problem;
 }

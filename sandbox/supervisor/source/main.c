@@ -1,7 +1,6 @@
 /* The resident supervisor of a container: one stream to the host, one loop. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -25,6 +24,7 @@
 #include "oom.h"
 #include "transfer.h"
 #include "usage.h"
+#include "user.h"
 #include "watch.h"
 
 #define PARKED 10              /* the first descriptor that the stream may get */
@@ -136,9 +136,9 @@ static bool prepare(int count, char **arguments, int *signals) {
     if (!open || !occupy_descriptors() || chdir("/")) return false;
     if ((*signals = listen_for_children()) < 0) return false;
     oom_prepare();
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (geteuid() == 0 && setgroups(0, NULL) && errno != EPERM) return false;
+    if (!user_prepare()) return false;
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     umask(0);
     features_prepare(&means);
     return true;

@@ -191,7 +191,7 @@ static int take_paths(struct cursor *payload, char ***slot, char **text, const c
 }
 
 void manifest(uint32_t id, struct cursor *payload) {
-    struct user self = {geteuid(), getegid()};
+    struct user self = user_own();
     struct listing *listing = listing_make(id, self, manifest_step);
     if (!listing) return reply_error(id, ENOMEM, "walk");
     listing->digest = take_u32(payload) & MANIFEST_DIGEST;

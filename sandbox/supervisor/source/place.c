@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,31 +12,6 @@
 #define TRIES 16      /* openat2 says EAGAIN when a rename raced with `..` */
 
 static bool have_openat2;
-static bool switched;
-
-bool user_become(struct user user) {
-    if (user.uid == geteuid() && user.gid == getegid()) return true;
-    if (geteuid() != 0) {
-        errno = EPERM;
-        return false;
-    }
-    switched = true;
-    setfsgid(user.gid);
-    setfsuid(user.uid);
-    /* Both report the old value only; asking again with an invalid id tells the present one. */
-    if ((uint32_t)setfsuid((uid_t)-1) == user.uid && (uint32_t)setfsgid((gid_t)-1) == user.gid)
-        return true;
-    user_leave();
-    errno = EPERM;
-    return false;
-}
-
-void user_leave(void) {
-    if (!switched) return;
-    setfsuid(geteuid());
-    setfsgid(getegid());
-    switched = false;
-}
 
 static bool is_root(const char *beneath) {
     return beneath[strspn(beneath, "/")] == 0;

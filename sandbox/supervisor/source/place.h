@@ -8,14 +8,7 @@
 #include <sys/types.h>
 
 #include "frame.h"
-
-struct user {
-    uint32_t uid, gid;
-};
-
-/* Lets the kernel check permissions for this user; false with EPERM where that is impossible. */
-bool user_become(struct user user);
-void user_leave(void);
+#include "user.h"
 
 struct place {
     char beneath[PATH_MAX];

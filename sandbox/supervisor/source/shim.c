@@ -18,6 +18,7 @@
 #include "listener.h"
 #include "tracer.h"
 #include "tree.h"
+#include "user.h"
 
 #define STATUS_FD 3
 #define WATCH_FD 4
@@ -119,11 +120,7 @@ __attribute__((noinline)) _Noreturn static void become(const struct launch *laun
     sigset_t none;
     setsid();
     if (launch->traced && !tracer_wanted(WATCH_FD)) fail(STAGE_WATCH);
-    if (geteuid() == 0) {
-        if (syscall(SYS_setgroups, 0, NULL) && errno != EPERM) fail(STAGE_USER);
-        if (syscall(SYS_setresgid, launch->gid, launch->gid, launch->gid)) fail(STAGE_USER);
-        if (syscall(SYS_setresuid, launch->uid, launch->uid, launch->uid)) fail(STAGE_USER);
-    }
+    if (!user_turn((struct user){launch->uid, launch->gid}, USER_ALL)) fail(STAGE_USER);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STAGE_USER);
     if (!confine()) fail(STAGE_USER);
     if (launch->traced && !tracer_confine()) fail(STAGE_WATCH);

@@ -9,6 +9,7 @@ from sandbox.model import path as paths
 from sandbox.model.event import ApprovalDecided, ExecsLost, Executed
 from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecObserver, ExecOutcome
 from sandbox.policy.grants import Grant
+from sandbox.policy.rules import NO_ROOT
 
 ARGUMENTS_LENGTH = 2000
 """Characters of all arguments of a program that are recorded."""
@@ -48,6 +49,8 @@ class Executions(ExecObserver):
         held = Held()
         if self._gatekeeper is not None and not execution.problem:
             held = self._gatekeeper.decide(execution)
+        elif execution.privileged:
+            held = Held(NO_ROOT, refused=True, reason=NO_ROOT.reason)
         kept = _Execution(execution, held)
         with self._lock:
             action = self._actions.setdefault(execution.tag, _Action())
@@ -57,6 +60,12 @@ class Executions(ExecObserver):
                 action.executions.append(kept)
                 self._open[execution.number] = kept
         return held.answer
+
+    def reason(self, execution: Exec) -> str:
+        """Say why one that asked to be root was refused."""
+        with self._lock:
+            kept = self._open.get(execution.number)
+        return kept.held.reason if kept is not None else ""
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """Keep how it ended, unless it was taken before."""

@@ -18,7 +18,7 @@ from sandbox.policy.gate import permit, unanswered
 from sandbox.policy.grants import Grant, Grants
 from sandbox.policy.invocation import Started
 from sandbox.policy.lineage import Lineage, Lineages
-from sandbox.policy.rules import Finding, Judgement, Rulebook
+from sandbox.policy.rules import ALLOWED, Finding, Judgement, Rulebook
 from sandbox.policy.subject import Process
 
 _SHOWN = 3
@@ -41,6 +41,8 @@ class Held:
     used: tuple[Grant, ...] = ()
     """Grants that it used, not those of the action or of an ancestor."""
     refused: bool = False
+    reason: str = ""
+    """Why it is refused."""
 
     @property
     def answer(self) -> int:
@@ -139,7 +141,8 @@ class Gatekeeper:
             cwd=paths.text(execution.cwd),
             truncated=execution.truncated,
         )
-        return Process(started, action, lineage.ancestors), lineage
+        process = Process(started, action, lineage.ancestors, privileged=execution.privileged)
+        return process, lineage
 
     def _judge(self, process: Process) -> Judgement:
         """Judge it; a script that is not known, by what its first line starts too."""
@@ -165,11 +168,13 @@ class Gatekeeper:
     def _answer(
         self, judgement: Judgement, process: Process, lineage: Lineage, action: _Action, tag: str
     ) -> Held:
-        if judgement.decision.rule is None:
+        if judgement.decision == ALLOWED:
             return Held()
         held = {grant.question.scope for grant in (*action.grants, *lineage.grants)}
         lacking = [one for one in judgement.asked if one.scope is None or one.scope not in held]
         line = _line(judgement.findings[0])
+        if process.privileged:
+            line = f"sudo {line}"
         if self._ask is not None and judgement.decision.outcome is Outcome.ASK:
             for question in unanswered(lacking, line, self._grants):
                 by = {"started_by": process.ancestors}
@@ -180,7 +185,7 @@ class Gatekeeper:
             return Held(judgement.decision, used)
         with self._lock:
             action.refusals.append(_told(used, line, process))
-        return Held(judgement.decision, refused=True)
+        return Held(judgement.decision, refused=True, reason=used.message or "")
 
     def _parent_of(self, pid: int) -> int | None:
         """Read a process's parent; the supervisor is nobody's."""

@@ -3,12 +3,19 @@
 import re
 from dataclasses import dataclass
 
-from sandbox.engines.base import RESERVED, Session
+from sandbox.engines.base import RESERVED, SUDO, Session
 
 ENGINE_FILES = frozenset(
-    (b"/", b"/.dockerenv", b"/etc/hostname", b"/etc/hosts", b"/etc/resolv.conf")
+    (
+        b"/",
+        b"/.dockerenv",
+        b"/etc/hostname",
+        b"/etc/hosts",
+        b"/etc/resolv.conf",
+        SUDO.encode(),
+    )
 )
-"""Put into each container by the engine."""
+"""Put into each container by the engine, or for it."""
 
 KERNEL_TYPES = frozenset((b"proc", b"sysfs", b"devpts", b"cgroup", b"cgroup2", b"overlay"))
 """File systems that hold no files of anybody's, and the root that is looked at anyway."""

@@ -64,8 +64,8 @@ def explain(
 def rows(judgement: "Judgement", what: str) -> list[str]:
     """Render a judgement: what holds, then each thing that was judged."""
     decision = judgement.decision
-    by = f" by the rule {decision.rule}: {line(decision.reason)}" if decision.rule else ""
-    found = [f"{WORDS[decision.outcome]}{by or ': no rule matches'}"]
+    by = f" by the rule {decision.rule}" if decision.rule else ""
+    found = [f"{WORDS[decision.outcome]}{by}: {line(decision.reason) or 'no rule matches'}"]
     found += [
         f"  would ask for {line(one.scope)}, for {line(what)}"
         for one in judgement.asked
@@ -85,6 +85,7 @@ def _finding(finding: "Finding") -> list[str]:
         title = f"the program {line(normal)}"
         given = shlex.join((reading.name, *reading.words))
         title += f", given as {line(given)}" if given != normal else ""
+    title += " as root" if finding.privileged else ""
     by = f" by {decision.rule}" if decision.rule else ", no rule matches"
     found = [f"{title}: {WORDS[decision.outcome]}{by}"]
     if finding.fields:
@@ -115,6 +116,7 @@ def _row(finding: "Finding") -> dict[str, Any]:
             "network": reading.network,
             "recognised_by": reading.how,
             "started_by": finding.ancestors,
+            "privileged": finding.privileged,
         }
     )
     return {**finding.decision.model_dump(mode="json"), "matched": finding.fields, **program}

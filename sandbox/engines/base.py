@@ -35,6 +35,10 @@ RESERVED = "/.sandbox"
 """The folder of every container that holds the supervisor; no part of its change set."""
 
 
+SUDO = "/usr/bin/sudo"
+"""The program that asks for work as root: the supervisor by another name; no part of it either."""
+
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.engines.base import MANAGED, RESERVED, SessionSpec
+from sandbox.engines.base import MANAGED, RESERVED, SUDO, SessionSpec
 
 SUPERVISOR = f"{RESERVED}/supervisor"
 CONTROL = f"{RESERVED}/control"
@@ -99,6 +99,7 @@ def _mounts(shared: Shared | None, control: Path | None) -> list[dict[str, Any]]
     mounts = []
     if shared:
         mounts.append(_bind(shared.supervisor, SUPERVISOR, read_only=True))
+        mounts.append(_bind(shared.supervisor, SUDO, read_only=True))
         mounts.append(_bind(shared.hosts, HOSTS, read_only=True))
     if control:
         mounts.append(_bind(control, CONTROL, read_only=False))
@@ -116,6 +117,9 @@ def upload(supervisor: Path, hostname: str) -> bytes:
         folder = tarfile.TarInfo(RESERVED.lstrip("/"))
         folder.type, folder.mode = tarfile.DIRTYPE, 0o755
         archive.addfile(folder)
+        link = tarfile.TarInfo(SUDO.lstrip("/"))
+        link.type, link.linkname = tarfile.SYMTYPE, SUPERVISOR
+        archive.addfile(link)
         for path, mode, content in (
             (SUPERVISOR, 0o555, supervisor.read_bytes()),
             (HOSTS, 0o644, hosts(hostname).encode()),

@@ -84,7 +84,8 @@ ANY = "**"
 class Pattern(Record):
     """What a rule is about; all fields that are given must hold.
 
-    With `program`, `network` or `started_by` it is about processes, else about actions.
+    With `program`, `network`, `privileged` or `started_by` it is about processes, else about
+    actions.
     """
 
     action: Words | None = None
@@ -101,6 +102,8 @@ class Pattern(Record):
     """Globs over the working directory; `.` is the worktree, relative ones start there."""
     network: bool | None = None
     """Whether the program wants the network, by what `programs.yaml` says of it."""
+    privileged: bool | None = None
+    """Whether it is to run as root, by `sudo`; without a rule that says `true` nothing is."""
     started_by: Words | None = None
     """Globs over the names of the programs that it descends from, any of them."""
     tool: Words | None = None
@@ -156,7 +159,8 @@ class Pattern(Record):
     @property
     def about_processes(self) -> bool:
         """Whether processes are decided by it, not actions."""
-        return not (self.program is None and self.network is None and self.started_by is None)
+        fields = (self.program, self.network, self.privileged, self.started_by)
+        return any(field is not None for field in fields)
 
 
 class PolicyRule(Record):
@@ -222,9 +226,11 @@ class Policy(Answers):
 
     @property
     def about_processes(self) -> bool:
-        """Whether a process can be asked or denied."""
+        """Whether a process can be asked or denied, or be root."""
         return any(
-            rule.when.about_processes and rule.decision is not Outcome.ALLOW for rule in self.rules
+            rule.when.privileged
+            or (rule.when.about_processes and rule.decision is not Outcome.ALLOW)
+            for rule in self.rules
         )
 
 

@@ -5,6 +5,7 @@ Paths and arguments are bytes where the container decides them and may hold anyt
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from errno import EPERM
 from typing import Literal
 
 from sandbox.model.coverage import Coverage
@@ -116,6 +117,8 @@ class Exec:
     """Whether it waits for an answer."""
     first: bool
     """Whether it is the command's own program."""
+    privileged: bool = False
+    """Whether it is to be root: asked for by the program `sudo`, which is its parent here."""
     problem: int = 0
     """The errno with which it was refused because it could not be looked at; then it has no end."""
 
@@ -155,9 +158,16 @@ class ExecObserver:
     run commands that are intercepted. What they raise ends the session.
     """
 
-    def seen(self, execution: Exec) -> int:  # noqa: ARG002
-        """An exec: 0 lets it run, an errno refuses it; only the answer to a held one counts."""
-        return 0
+    def seen(self, execution: Exec) -> int:
+        """An exec: 0 lets it run, an errno refuses it; only the answer to a held one counts.
+
+        One that is privileged is always held.
+        """
+        return EPERM if execution.privileged else 0
+
+    def reason(self, execution: Exec) -> str:  # noqa: ARG002
+        """Why one that is privileged was just refused; `sudo` prints it."""
+        return ""
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """An exec has ended, after it was seen."""

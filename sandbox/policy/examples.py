@@ -49,7 +49,8 @@ def _matches(rulebook: Rulebook, pattern: Pattern, example: Example) -> bool:
         else:
             program, *words = example or ("",)
             started = Started(program, tuple(words), program, cwd=_ROOT)
-            judgement = rulebook.process(Process(started, action), lambda _: None, by_name=True)
+            process = Process(started, action, privileged=bool(pattern.privileged))
+            judgement = rulebook.process(process, lambda _: None, by_name=True)
         if any(finding.decision.rule for finding in judgement.findings):
             return True
     return False

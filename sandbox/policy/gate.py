@@ -18,7 +18,8 @@ def permit(
     asked = [decision for decision in decisions if decision.outcome is Outcome.ASK]
     for decision in decisions:
         if decision.outcome is Outcome.DENY:
-            return _refused(ErrorCode.POLICY_DENIED, f"Rule {decision.rule}: {decision.reason}")
+            by = f"Rule {decision.rule}: " if decision.rule else ""
+            return _refused(ErrorCode.POLICY_DENIED, by + decision.reason)
     used = grants.use_all([decision.scope or "" for decision in asked], line)
     if used is not None:
         return used

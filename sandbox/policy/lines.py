@@ -4,7 +4,7 @@ What stands in variables, scripts, Makefiles and quoted substitutions shows when
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from posixpath import basename
 
 from sandbox.monitors.shell import commands
@@ -22,6 +22,8 @@ class Found:
     started: Started
     ancestors: tuple[str, ...]
     """Names of the programs that it would descend from, the nearest first."""
+    privileged: bool = False
+    """Whether it would be root: the word behind `sudo`."""
 
 
 def programs(line: str, table: Table, cwd: str, depth: int = _DEPTH) -> Iterator[Found]:
@@ -39,13 +41,15 @@ def started(
     cwd: str,
     ancestors: tuple[str, ...],
     depth: int = _DEPTH,
+    *,
+    privileged: bool = False,
 ) -> Iterator[Found]:
     """Yield a program, and those that it is told by its words to start."""
     if not words or not depth:
         return
     name, rest = words[0], words[1:]
     program = table.find(basename(name))
-    yield Found(Started(name, rest, name, cwd=cwd), ancestors)
+    yield Found(Started(name, rest, name, cwd=cwd), ancestors, privileged)
     within = (program.name, *ancestors)
     if name == "eval":
         yield from _below(programs(" ".join(rest), table, cwd, depth - 1), ancestors)
@@ -54,7 +58,9 @@ def started(
         if text:
             yield from _below(programs(text[0], table, cwd, depth - 1), within)
     elif program.wraps is not None:
-        yield from started(_wrapped(program, rest), table, cwd, within, depth - 1)
+        wrapped = _wrapped(program, rest)
+        root = program.privileges
+        yield from started(wrapped, table, cwd, within, depth - 1, privileged=root)
     elif program.multi_call:
         yield from started(rest, table, cwd, within, depth - 1)
 
@@ -62,7 +68,7 @@ def started(
 def _below(found: Iterator[Found], ancestors: tuple[str, ...]) -> Iterator[Found]:
     """Put what a nested line names below the shell that reads it."""
     for one in found:
-        yield Found(one.started, (*one.ancestors[:-1], *ancestors))
+        yield replace(one, ancestors=(*one.ancestors[:-1], *ancestors))
 
 
 def _wrapped(program: Program, words: tuple[str, ...]) -> tuple[str, ...]:

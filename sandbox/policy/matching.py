@@ -51,6 +51,7 @@ class Matcher:
                 self._arguments(pattern, reading, process.started.cwd),
                 self._cwd(pattern, process.started.cwd),
                 _network(pattern, reading),
+                _privileged(pattern, process),
                 self._started_by(pattern, process.ancestors),
             )
         )
@@ -156,6 +157,14 @@ def _network(pattern: Pattern, reading: Invocation) -> str | None:
     if pattern.network is None:
         return UNSAID
     return f"network {reading.network}".lower() if pattern.network is reading.network else None
+
+
+def _privileged(pattern: Pattern, process: Process) -> str | None:
+    if pattern.privileged is None:
+        return UNSAID
+    if pattern.privileged is not process.privileged:
+        return None
+    return "as root" if process.privileged else "not as root"
 
 
 def _all(parts: Iterable[str | None]) -> Fields | None:

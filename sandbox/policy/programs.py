@@ -44,6 +44,8 @@ class Program(Record):
     """Whether the beginning of a sub-command's name stands for it."""
     command_prefix: str | None = None
     """A file of this name and a sub-command is the program with it, as `git-push`."""
+    privileges: bool = False
+    """Whether what it starts is to be root."""
     multi_call: bool = False
     """Whether it is many programs, by the name that it is started by or by its first word."""
     runs: Literal["script"] | None = None

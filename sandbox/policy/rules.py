@@ -18,6 +18,7 @@ from sandbox.policy.subject import Process, Subject
 
 STRICTNESS = (Outcome.DENY, Outcome.ASK, Outcome.ALLOW)
 ALLOWED = Decision(outcome=Outcome.ALLOW)
+NO_ROOT = Decision(outcome=Outcome.DENY, reason="No rule of the policy lets this run as root.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Finding:
     """As what a program was read; None for an action."""
     ancestors: tuple[str, ...] = ()
     """What the program would descend from."""
+    privileged: bool = False
+    """Whether this is about the program being root, apart from its being run at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,12 @@ class Rulebook:
     def action(self, subject: Subject) -> Judgement:
         """Judge an action, a shell line by its text too. No rule that matches: it is allowed."""
         findings = [_first(self._actions, lambda rule: self._matcher.action(rule.when, subject))]
-        if subject.command is not None and self._processes:
+        if subject.command is not None:
             cwd = normpath(join(self.root, subject.cwd))
             for found in lines.programs(subject.command, self.table, cwd):
-                process = Process(found.started, subject.action, found.ancestors)
+                process = Process(
+                    found.started, subject.action, found.ancestors, privileged=found.privileged
+                )
                 findings += self._findings(process, nobody, by_name=True)
         return _strictest(findings)
 
@@ -97,14 +102,23 @@ class Rulebook:
 
     def _findings(self, process: Process, identify: Identify, *, by_name: bool) -> list[Finding]:
         started = [one for one in (process.started, process.interpreter) if one is not None]
-        return [
-            self._finding(process, reading, by_name=by_name)
-            for one in started
-            for reading in readings(one, self.table, identify)
-        ]
+        read = [one for each in started for one in readings(each, self.table, identify)]
+        found = [self._finding(self._processes, process, one, by_name=by_name) for one in read]
+        if process.privileged:
+            found.append(self._as_root(process, read, by_name=by_name))
+        return found
 
-    def _finding(self, process: Process, reading: Invocation, *, by_name: bool) -> Finding:
-        rules: Iterable[PolicyRule] = self._processes
+    def _as_root(self, process: Process, read: list[Invocation], *, by_name: bool) -> Finding:
+        """Judge whether it may be root: by the strictest rule that says so of any reading."""
+        rules = [rule for rule in self._processes if rule.when.privileged]
+        found = [self._finding(rules, process, one, by_name=by_name) for one in read]
+        said = _strictest([one for one in found if one.decision.rule is not None]).findings
+        none = Finding(NO_ROOT, invocation=read[0] if read else None, ancestors=process.ancestors)
+        return replace(said[0] if said else none, privileged=True)
+
+    def _finding(
+        self, rules: Iterable[PolicyRule], process: Process, reading: Invocation, *, by_name: bool
+    ) -> Finding:
         if not (by_name or reading.proven) or reading.truncated:
             rules = filter(_safe, rules)
         first = _first(rules, lambda rule: self._matcher.process(rule.when, process, reading))

@@ -40,3 +40,5 @@ class Process:
     """Names of the programs that it descends from, the nearest first."""
     interpreter: Started | None = None
     """What runs in its place, where its file is a script that is not one of the image's own."""
+    privileged: bool = False
+    """Whether `sudo` asks for it, to be root."""

@@ -253,7 +253,7 @@ class Supervisor:
         answer = self._execs.ask(seen)
         if seen.held and answer:
             raise top_level.refusal(seen, answer)
-        process = RemoteProcess(command, self._send, announce=announce)
+        process = RemoteProcess(command, self._send, announce=announce, interception=Run.ROOT)
         request = self._expect(process)
         self._alone[request] = seen
         self._execs.follow(request, command)

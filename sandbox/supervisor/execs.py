@@ -19,6 +19,8 @@ PATIENCE = 10.0
 OUTCOMES: dict[int, ExecOutcome] = {
     outcome: ExecOutcome(outcome.name.lower()) for outcome in Outcome
 }
+REASON = 250
+"""Characters of a reason that `sudo` prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,11 @@ class Execs:
         if self.observer is not None:
             answer = self.observer.seen(execution)
         if held:
+            reason = ""
+            if answer and execution.privileged and self.observer is not None:
+                reason = self.observer.reason(execution).replace("\0", "")[:REASON]
             payload = execution.number.to_bytes(8, "little") + answer.to_bytes(4, "little")
+            payload += protocol.string(reason)
             self._tell(protocol.frame(Request.ANSWER_EXEC, frame.request, payload))
 
     def _tell(self, frame: bytes) -> None:
@@ -191,5 +197,6 @@ def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:
         uid=uid,
         held=kind is Reply.EXEC_HELD,
         first=bool(flags & Execution.FIRST),
+        privileged=bool(flags & Execution.PRIVILEGED),
         problem=problem,
     )

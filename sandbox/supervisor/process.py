@@ -180,7 +180,8 @@ class RemoteProcess(Pending):
         flags = Run.KILL_SURVIVORS if command.kill_survivors else Run(0)
         if self._announce:
             flags |= Run.ANNOUNCE
-        told = command.execs_told.to_bytes(8, "little") if self._interception else b""
+        seen = self._interception & (Run.EXEC_LOG | Run.EXEC_HOLD)
+        told = command.execs_told.to_bytes(8, "little") if seen else b""
         flags |= self._interception
         milliseconds = 0 if command.timeout is None else max(1, round(command.timeout * 1000))
         numbers = (milliseconds, command.stdout_limit, command.stderr_limit)

@@ -77,6 +77,7 @@ class Run(IntFlag):
     ANNOUNCE = 2
     EXEC_LOG = 4
     EXEC_HOLD = 8
+    ROOT = 16
 
 
 class Ended(IntFlag):
@@ -107,6 +108,7 @@ class Execution(IntFlag):
     TRUNCATED = 1
     AT = 2
     FIRST = 4
+    PRIVILEGED = 8
 
 
 class Outcome(IntEnum):

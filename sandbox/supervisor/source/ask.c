@@ -14,6 +14,8 @@
 #include "clock.h"
 #include "handle.h"
 #include "job.h"
+#include "listener.h"
+#include "root.h"
 #include "tracer.h"
 
 #define VERIFY_GIVE_UP_US 10000000u
@@ -94,13 +96,13 @@ void ask_end(struct ask *ask, uint32_t outcome, int status) {
     ask_close(ask);
 }
 
-static bool answer(const struct watch *watch, uint64_t notification, int problem) {
+static bool answer(const struct listening *listening, uint64_t notification, int problem) {
     struct seccomp_notif_resp response = {
         .id = notification,
         .error = -problem,
         .flags = problem ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
     };
-    return ioctl(watch->listener.fd, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+    return listening && ioctl(listening->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
 }
 
 /* The program that the process ran until now gives way. */
@@ -128,15 +130,16 @@ void ask_allow(struct ask *ask) {
         tracer_continue(ask->pid); /* one that has gone is told when it is waited for */
         return;
     }
-    if (!ask->watch->wish.hold) {
-        if (answer(ask->watch, ask->notification, 0)) run_on(ask);
+    if (ask->watch->blind) return run_on(ask);
+    if (!ask->watch->wish.hold && !(ask->work && listener_holds())) {
+        if (answer(ask->listening, ask->notification, 0)) run_on(ask);
         else ask_end(ask, OUTCOME_GONE, 0);
         return;
     }
     /* It stops as soon as the exec is done, before anything of the new program runs. The signal
        is for the thread: another one of the process could take it and then be ended by the exec. */
     syscall(SYS_tgkill, ask->pid, ask->thread, SIGSTOP);
-    if (answer(ask->watch, ask->notification, 0)) {
+    if (answer(ask->listening, ask->notification, 0)) {
         ask_set(ask, VERIFYING);
         return;
     }
@@ -183,11 +186,11 @@ static struct ask *ask_make(struct watch *watch, const struct exec *exec) {
     return ask;
 }
 
-static struct ask *ask_open(struct watch *watch, const struct seccomp_notif *asked) {
-    struct ask *ask = ask_make(watch, &seen);
-    if (!ask) return NULL;
-    ask->notification = asked->id;
-    if (source_open(&ask->handle, KIND_HANDLE, handle_open(seen.pid), ask)) return ask;
+/* The same, and its end will be heard of. */
+static struct ask *ask_open(struct watch *watch, const struct exec *exec) {
+    struct ask *ask = ask_make(watch, exec);
+    if (!ask || watch->traced) return ask;
+    if (source_open(&ask->handle, KIND_HANDLE, handle_open(exec->pid), ask)) return ask;
     source_close(&ask->handle);
     asks = ask->next;
     watch->open--;
@@ -195,28 +198,32 @@ static struct ask *ask_open(struct watch *watch, const struct seccomp_notif *ask
     return NULL;
 }
 
-static void refuse(struct watch *watch, const struct seccomp_notif *asked, int problem) {
+static void refuse(struct listening *listening, const struct seccomp_notif *asked, int problem) {
+    struct watch *watch = listening->watch;
     watch->seen++;
     if (watch->told < watch->wish.limit) {
         watch->told++;
         tell(REPLY_EXEC_SEEN, watch->id, ++last_number, &seen, problem);
     }
-    answer(watch, asked->id, problem);
+    answer(listening, asked->id, problem);
 }
 
-static void admit(struct watch *watch, const struct seccomp_notif *asked) {
+static void admit(struct listening *listening, const struct seccomp_notif *asked) {
+    struct watch *watch = listening->watch;
     bool hold = watch->wish.hold, over = !hold && watch->told >= watch->wish.limit;
     uint64_t valid = asked->id;
     /* The process may have gone, and another have its number. */
-    bool gone = ioctl(watch->listener.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &valid) != 0;
+    bool gone = ioctl(listening->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &valid) != 0;
     struct ask *ask = NULL;
     if (!gone && !over) {
         last_number++;
-        ask = ask_open(watch, asked);
+        ask = ask_open(watch, &seen);
         if (!ask) { /* no descriptor is left, or no memory */
             expectation_free(&seen.expected);
-            return refuse(watch, asked, EAGAIN);
+            return refuse(listening, asked, EAGAIN);
         }
+        ask->notification = asked->id;
+        ask->listening = listening;
         ask->expected = seen.expected;
         memset(&seen.expected, 0, sizeof seen.expected);
     }
@@ -225,7 +232,7 @@ static void admit(struct watch *watch, const struct seccomp_notif *asked) {
     watch->seen++;
     if (over) {
         replace(seen.pid, NULL);
-        answer(watch, asked->id, 0);
+        answer(listening, asked->id, 0);
         return;
     }
     watch->told++;
@@ -240,28 +247,48 @@ void first_free(struct first *first) {
     first->program = first->cwd = first->arguments = NULL;
 }
 
-void ask_take(struct watch *watch) {
+/* The first exec of a process that became root is the one that was decided on, or none. */
+static void take_granted(struct listening *listening, const struct seccomp_notif *asked) {
+    int problem = EACCES;
+    struct ask *ask = ask_granted(listening->first.pid);
+    enum reading reading = exec_first(&seen, &listening->first, true, &problem);
+    bool right = ask && reading == READ_WELL && root_is_granted(ask, &seen);
+    if (ask) ask->listening = listening;
+    if (right) {
+        expectation_free(&ask->expected);
+        ask->expected = seen.expected;
+        ask->notification = asked->id;
+        return ask_allow(ask);
+    }
+    expectation_free(&seen.expected);
+    answer(listening, asked->id, EACCES);
+    if (ask) ask_end(ask, OUTCOME_MISMATCH, 0);
+}
+
+void ask_take(struct listening *listening) {
     static union {
         struct seccomp_notif asked;
         char room[512]; /* for a kernel that tells more */
     } notification;
     int problem = 0;
     memset(&notification, 0, sizeof notification);
-    if (ioctl(watch->listener.fd, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return;
+    if (ioctl(listening->source.fd, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return;
     enum reading reading;
-    bool hold = watch->wish.hold;
-    if (!watch->first_asked) {
-        reading = exec_first(&seen, &watch->first, hold, &problem);
+    bool hold = listening->watch->wish.hold;
+    if (!listening->asked) {
+        listening->asked = true;
+        if (listening->first.pid != listening->watch->own->first.pid)
+            return take_granted(listening, &notification.asked);
+        reading = exec_first(&seen, &listening->first, hold, &problem);
         seen.flags |= EXECUTION_FIRST;
-        watch->first_asked = true;
-        first_free(&watch->first);
+        first_free(&listening->first);
     } else {
         reading = exec_read(&seen, &notification.asked, hold, &problem);
     }
-    if (reading == READ_WELL) return admit(watch, &notification.asked);
+    if (reading == READ_WELL) return admit(listening, &notification.asked);
     expectation_free(&seen.expected);
-    if (reading == READ_MISSING) answer(watch, notification.asked.id, problem);
-    else refuse(watch, &notification.asked, problem);
+    if (reading == READ_MISSING) answer(listening, notification.asked.id, problem);
+    else refuse(listening, &notification.asked, problem);
 }
 
 void ask_stopped(struct watch *watch, struct exec *exec, int problem) {
@@ -278,20 +305,62 @@ void ask_stopped(struct watch *watch, struct exec *exec, int problem) {
     }
     replace(exec->pid, ask);
     if (problem) {
-        if (exec->pid == watch->first.pid && !watch->first_asked) job_refused(watch->id);
+        if (exec->pid == watch->own->first.pid && !watch->own->asked) job_refused(watch->id);
         kill(exec->pid, SIGKILL);
     } else if (!ask) tracer_continue(exec->pid);
     else if (!hold) ask_allow(ask);
 }
 
 void ask_refuse(struct ask *ask, int problem) {
+    if (ask->work) return ask_end(ask, OUTCOME_REFUSED, 0); /* it has been told, and ends */
     if (ask->watch->traced) {
         if (ask->first) job_refused(ask->watch->id);
         kill(ask->pid, SIGKILL);
         return ask_end(ask, OUTCOME_REFUSED, 0);
     }
-    bool there = answer(ask->watch, ask->notification, problem);
+    bool there = answer(ask->listening, ask->notification, problem);
     ask_end(ask, there ? OUTCOME_REFUSED : OUTCOME_GONE, 0);
+}
+
+bool ask_waits(const struct ask *ask) {
+    return ask->state == HELD || ask->state == GRANTED_TO_ROOT;
+}
+
+/* ---- what is to be root ---- */
+
+struct ask *ask_root(struct watch *watch, struct exec *exec, struct work *work) {
+    last_number++;
+    struct ask *ask = ask_open(watch, exec);
+    if (!ask) return NULL;
+    ask->work = work;
+    ask->expected = exec->expected;
+    memset(&exec->expected, 0, sizeof exec->expected);
+    watch->seen++;
+    watch->told++;
+    tell(REPLY_EXEC_HELD, watch->id, ask->number, exec, 0);
+    return ask;
+}
+
+void ask_grant(struct ask *ask) {
+    ask_set(ask, GRANTED_TO_ROOT);
+    if (ask->watch->blind) ask_allow(ask);
+}
+
+struct ask *ask_granted(pid_t pid) {
+    for (struct ask *ask = asks; ask; ask = ask->next)
+        if (ask->pid == pid && ask->state == GRANTED_TO_ROOT) return ask;
+    return NULL;
+}
+
+void ask_settle(struct ask *ask, bool right) {
+    if (right) return ask_allow(ask);
+    kill(ask->pid, SIGKILL);
+    ask_end(ask, OUTCOME_MISMATCH, 0);
+}
+
+void ask_root_ended(const struct work *work) {
+    for (struct ask *ask = asks; ask; ask = ask->next)
+        if (ask->work == work) ask->work = NULL;
 }
 
 int asks_verifying(void) {

@@ -14,12 +14,13 @@
 #include "frame.h"
 #include "listener.h"
 #include "place.h"
+#include "root.h"
 #include "sha256.h"
 #include "shim.h"
 #include "tracer.h"
 #include "usage.h"
 
-#define FEATURES_MOST 12
+#define FEATURES_MOST 16
 
 static const char *features[FEATURES_MOST];
 static uint32_t feature_count;
@@ -56,6 +57,7 @@ void features_prepare(const struct means *means) {
     have(watch_descriptor() >= 0 && tracer_works(), "exec_trace");
     have(watch_knows_ends(), "exec_status");
     have(confine_works(), "confined");
+    have(root_works(), "root");
 }
 
 static size_t put_string(unsigned char *into, const char *text) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "root.h"
 #include "trace.h"
 #include "tree.h"
 #include "usage.h"
@@ -159,7 +160,7 @@ static void job_report(struct job *job) {
     jobs_reap(); /* ends that have come are told before this one */
     if (job->refused) return job_failed(job, EACCES, STAGE_PROGRAM);
     bool exited = WIFEXITED(end->status);
-    watch_settle(job->id, end->status);
+    watch_settle(job->id, end->status, end->survivors == 0);
     uint32_t flags = (job->timed_out ? ENDED_TIMED_OUT : 0) | (job->killed ? ENDED_KILLED : 0);
     if (usage_kills() > job->kills_before) flags |= ENDED_OUT_OF_MEMORY;
     put_u32(payload, exited ? (uint32_t)WEXITSTATUS(end->status) : UINT32_MAX);
@@ -208,6 +209,8 @@ static void read_status(struct job *job) {
         reply(REPLY_STARTED, job->id, pid, sizeof pid);
     } else if (report.event == SHIM_FAILED) {
         job_failed(job, report.number, report.stage);
+    } else if (report.event == SHIM_ROOT_ENDED) {
+        root_ended(job->id, report.pid, report.status);
     } else if (!job->end.event) { /* else it was given up before */
         job_ended(job, &report);
     }
@@ -339,6 +342,11 @@ bool jobs_reap_more(void) {
 void job_refused(uint32_t id) {
     struct job *job = job_find(id);
     if (job) job->refused = true;
+}
+
+void job_order(uint32_t id) {
+    struct job *job = job_find(id);
+    if (job && job->shim > 0) kill(job->shim, SHIM_ORDER);
 }
 
 uint32_t job_of_shim(pid_t pid) {

@@ -67,6 +67,8 @@ void jobs_reap(void);
 bool jobs_reap_more(void);
 /* The command's own program is refused and killed: it has never run. */
 void job_refused(uint32_t id);
+/* Has the command's shim take what was sent to it. */
+void job_order(uint32_t id);
 /* The command whose shim this is, 0 for none. */
 uint32_t job_of_shim(pid_t pid);
 

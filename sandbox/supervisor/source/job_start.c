@@ -86,6 +86,7 @@ static int parse(struct cursor *payload, struct request *request) {
     request->input = take_bytes(payload, &request->input_length);
     request->wish.log = flags & RUN_EXEC_LOG;
     request->wish.hold = request->launch.hold = flags & RUN_EXEC_HOLD;
+    request->wish.root = flags & RUN_ROOT;
     if (flags & (RUN_EXEC_LOG | RUN_EXEC_HOLD)) request->wish.limit = take_u64(payload);
     if (!cursor_done(payload) || request->input_length > request->input_total) return -1;
     if (request->input_length > STDIN_WINDOW) return -1;
@@ -122,8 +123,8 @@ static int start(struct job *job, struct request *request) {
     bool ready = open_pipe(out, 0) && open_pipe(error, 0) && open_pipe(status, 0) &&
                  (!request->input_total || open_pipe(in, 1)) && prepare_input(job, request);
     request->launch.watch_fd = -1;
-    if (ready && (request->wish.log || request->wish.hold)) {
-        request->launch.traced = watch_traces(&request->wish);
+    if (ready && (request->wish.log || request->wish.hold || request->wish.root)) {
+        watch_choose(&request->wish, &request->launch);
         request->launch.watch_fd = watch_begin(job->id, &request->launch, &request->wish);
         ready = request->launch.watch_fd >= 0;
     }

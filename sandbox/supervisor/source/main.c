@@ -22,11 +22,14 @@
 #include "frame.h"
 #include "job.h"
 #include "oom.h"
+#include "root.h"
+#include "sudo.h"
 #include "transfer.h"
 #include "usage.h"
 #include "user.h"
 #include "watch.h"
 
+#define GUARD_US 50000 /* how long root may make us the first to go when memory runs out */
 #define PARKED 10              /* the first descriptor that the stream may get */
 #define DESCRIPTORS_MOST 65536
 
@@ -150,6 +153,7 @@ static const struct timespec *timeout(void) {
     int64_t jobs = jobs_timeout_us(), watches = watch_timeout_us(), next = jobs;
     if (jobs < 0 || (watches >= 0 && watches < jobs)) next = watches;
     if ((transfers_wait() && queue_has_room()) || jobs_reap_more()) next = 0;
+    if (root_was_granted() && (next < 0 || next > GUARD_US)) next = GUARD_US;
     time = (struct timespec){next / 1000000, next % 1000000 * 1000};
     return next < 0 ? NULL : &time;
 }
@@ -165,6 +169,7 @@ static void loop(int signals) {
         int length = forwards_poll(polled, jobs_poll(polled, 4));
         if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
+        if (root_was_granted()) oom_withdraw(); /* root may have volunteered us */
         if (polled[3].revents || watch_timeout_us() >= 0) watch_step();
         forwards_step(polled);
         jobs_step(polled);
@@ -179,8 +184,14 @@ static void loop(int signals) {
     }
 }
 
+static bool is_sudo(const char *name) {
+    const char *last = strrchr(name, '/');
+    return strcmp(last ? last + 1 : name, "sudo") == 0;
+}
+
 int main(int count, char **arguments) {
     int signals;
+    if (count && is_sudo(arguments[0])) return sudo_main(count, arguments);
     if (!prepare(count, arguments, &signals)) return 2;
     features_greet();
     loop(signals);

@@ -56,6 +56,7 @@
 #define RUN_ANNOUNCE 2
 #define RUN_EXEC_LOG 4
 #define RUN_EXEC_HOLD 8
+#define RUN_ROOT 16             /* may ask for root although its execs are not seen */
 
 #define ENDED_TIMED_OUT 1
 #define ENDED_KILLED 2
@@ -70,6 +71,7 @@
 #define EXECUTION_TRUNCATED 1        /* not all arguments are told */
 #define EXECUTION_AT 2               /* execveat */
 #define EXECUTION_FIRST 4            /* the command's own program */
+#define EXECUTION_PRIVILEGED 8       /* `sudo` asks for it, and it will be root */
 
 #define OUTCOME_EXITED 0        /* code or signal are known */
 #define OUTCOME_UNKNOWN 1       /* it ended, how is not known */

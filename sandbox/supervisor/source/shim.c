@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "confine.h"
 #include "listener.h"
+#include "order.h"
 #include "tracer.h"
 #include "tree.h"
 #include "user.h"
@@ -65,7 +66,8 @@ static void take_descriptors(const struct launch *launch) {
     close_from(watched ? WATCH_FD + 1 : STATUS_FD + 1);
 }
 
-_Noreturn static void fail(int stage) {
+_Noreturn static void fail(const struct launch *launch, int stage) {
+    if (launch->root) order_failed(WATCH_FD, launch->argv[0]);
     failed_errno = errno;
     failed_stage = stage;
     _exit(127);
@@ -73,17 +75,19 @@ _Noreturn static void fail(int stage) {
 
 /* A watched process asks with its first exec already, and names the program beforehand. */
 static bool execute(const struct launch *launch, const char *program) {
-    if (launch->watch_fd >= 0 && !launch->traced) {
+    if (launch->listens || launch->root) {
         struct stat found;
         if (stat(program, &found)) return false;
         if (!S_ISREG(found.st_mode) || access(program, X_OK)) {
             errno = EACCES;
             return false;
         }
-        if (listener_install(WATCH_FD, program, launch->hold)) fail(STAGE_WATCH);
+        if (launch->root && !order_granted(WATCH_FD, program)) _exit(1);
     }
+    if (launch->listens && listener_install(WATCH_FD, program, launch->hold))
+        fail(launch, STAGE_WATCH);
     execve(program, launch->argv, launch->environment);
-    return launch->watch_fd >= 0 && !launch->traced;
+    return launch->listens || launch->root;
 }
 
 /* As execvp, but searching the command's own PATH, and without a shell for odd files. */
@@ -119,18 +123,20 @@ static void search_and_execute(const struct launch *launch) {
 __attribute__((noinline)) _Noreturn static void become(const struct launch *launch) {
     sigset_t none;
     setsid();
-    if (launch->traced && !tracer_wanted(WATCH_FD)) fail(STAGE_WATCH);
-    if (!user_turn((struct user){launch->uid, launch->gid}, USER_ALL)) fail(STAGE_USER);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STAGE_USER);
-    if (!confine()) fail(STAGE_USER);
-    if (launch->traced && !tracer_confine()) fail(STAGE_WATCH);
-    if (chdir(launch->cwd)) fail(STAGE_CWD);
+    if (launch->traced && !tracer_wanted(WATCH_FD)) fail(launch, STAGE_WATCH);
+    if (!user_turn((struct user){launch->uid, launch->gid},
+                   launch->root ? ORDER_CAPABILITIES : USER_ALL)) fail(launch, STAGE_USER);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(launch, STAGE_USER);
+    if (!confine()) fail(launch, STAGE_USER);
+    if (launch->root && !order_confine()) fail(launch, STAGE_USER);
+    if (launch->traced && !tracer_confine()) fail(launch, STAGE_WATCH);
+    if (launch->cwd && chdir(launch->cwd)) fail(launch, STAGE_CWD);
     setrlimit(RLIMIT_NOFILE, &launch->descriptors);
     umask(022);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     search_and_execute(launch);
-    fail(STAGE_PROGRAM);
+    fail(launch, STAGE_PROGRAM);
 }
 
 static void send_report(const struct shim_report *report) {
@@ -162,6 +168,11 @@ static bool reap(const struct launch *launch, pid_t command, bool *ended) {
     int status, end = 0;
     bool over = false;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (order_is_over(pid)) {
+            struct shim_report report = {
+                .event = SHIM_ROOT_ENDED, .pid = pid, .status = status};
+            send_report(&report);
+        }
         if (pid != command || *ended) continue;
         over = true;
         end = status;
@@ -180,9 +191,20 @@ static void watch(const struct launch *launch, pid_t command) {
     sigemptyset(&awaited);
     sigaddset(&awaited, SIGCHLD);
     sigaddset(&awaited, SHIM_KILL);
+    sigaddset(&awaited, SHIM_ORDER);
     do {
-        if (sigwaitinfo(&awaited, NULL) == SHIM_KILL) tree_kill(NULL, 0);
+        int number = sigwaitinfo(&awaited, NULL);
+        if (number == SHIM_KILL) tree_kill(NULL, 0);
+        if (number == SHIM_ORDER) orders_take(launch, WATCH_FD);
     } while (reap(launch, command, &ended) || !ended);
+}
+
+void shim_become(const struct launch *launch, int channel) {
+    dup2(channel, WATCH_FD);
+    fcntl(WATCH_FD, F_SETFD, FD_CLOEXEC);
+    close(STATUS_FD);
+    close_from(WATCH_FD + 1);
+    become(launch);
 }
 
 _Noreturn void shim(const struct launch *launch) {
@@ -204,7 +226,6 @@ _Noreturn void shim(const struct launch *launch) {
         send_report(&report);
         _exit(0);
     }
-    if (launch->watch_fd >= 0) close(WATCH_FD);
     /* Only the command may keep its streams open. */
     close(0);
     close(1);

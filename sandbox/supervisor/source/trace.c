@@ -7,6 +7,7 @@
 
 #include "ask.h"
 #include "job.h"
+#include "root.h"
 #include "tracer.h"
 
 #define DEPTH_MOST 65536
@@ -14,8 +15,7 @@
 
 static struct exec seen;
 
-/* The command's shim, by the parents of a process; 0 where it is below none. */
-static uint32_t command_of(pid_t pid) {
+uint32_t command_of(pid_t pid) {
     uint64_t layout[4];
     char state;
     for (int try = 0; try < TRIES; try++) {
@@ -37,9 +37,11 @@ static void trace_exec(pid_t pid) {
         return;
     }
     enum reading reading = exec_stopped(&seen, pid, &problem);
-    if (reading == READ_WELL && pid == watch->first.pid && !watch->first_asked) {
+    struct ask *granted = ask_granted(pid);
+    if (granted) return ask_settle(granted, reading == READ_WELL && root_is_granted(granted, &seen));
+    if (reading == READ_WELL && pid == watch->own->first.pid && !watch->own->asked) {
         seen.flags |= EXECUTION_FIRST;
-        watch->first_asked = true;
+        watch->own->asked = true;
     }
     ask_stopped(watch, &seen, reading == READ_WELL ? 0 : problem);
 }
@@ -49,7 +51,7 @@ void trace_ended(pid_t pid, int status) {
     for (struct ask *ask = asks; ask; ask = next) {
         next = ask->next;
         if (!ask->watch->traced || ask->pid != pid) continue;
-        ask_end(ask, ask->state == HELD ? OUTCOME_GONE : OUTCOME_EXITED, status);
+        ask_end(ask, ask_waits(ask) ? OUTCOME_GONE : OUTCOME_EXITED, status);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "handle.h"
 #include "job.h"
 #include "listener.h"
+#include "root.h"
 #include "tracer.h"
 
 #define TURNS 16
@@ -31,9 +33,9 @@ static struct watch *watches;
 void watch_prepare(bool plain, enum sight most) {
     listener_prepare(plain || most != SEE_EXEC);
     tracer_prepare(!listener_holds() && most != SEE_COMMANDS);
-    if (!listener_works() && !tracer_works()) return;
     handle_prepare();
     events = epoll_create1(EPOLL_CLOEXEC);
+    root_prepare();
 }
 
 bool watch_knows_ends(void) {
@@ -75,12 +77,21 @@ static void tell_count(const struct watch *watch, bool over) {
     reply(REPLY_EXEC_COUNT, watch->id, payload, sizeof payload);
 }
 
-bool watch_traces(const struct watch_wish *wish) {
-    return !(wish->hold ? listener_holds() : listener_works());
+void watch_choose(const struct watch_wish *wish, struct launch *launch) {
+    bool seen = wish->hold || wish->log;
+    launch->listens = seen && (wish->hold ? listener_holds() : listener_works());
+    launch->traced = seen && !launch->listens;
+}
+
+int watch_orders(const struct watch *watch) {
+    return watch->orders;
 }
 
 bool watch_is_left(const struct watch *watch) {
-    return watch->traced ? watch->left : watch->listener.fd < 0;
+    if (watch->traced || watch->blind) return watch->left;
+    for (struct listening *one = watch->listenings; one; one = one->next)
+        if (one->source.fd >= 0) return false;
+    return true;
 }
 
 struct watch *watch_find(uint32_t id) {
@@ -89,13 +100,34 @@ struct watch *watch_find(uint32_t id) {
     return NULL;
 }
 
+static struct listening *listening_make(struct watch *watch) {
+    struct listening *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->source.fd = -1;
+    made->watch = watch;
+    made->next = watch->listenings;
+    return watch->listenings = made;
+}
+
+static void listening_free(struct listening *listening) {
+    struct listening **at = &listening->watch->listenings;
+    while (*at != listening) at = &(*at)->next;
+    *at = listening->next;
+    for (struct ask *ask = asks; ask; ask = ask->next)
+        if (ask->listening == listening) ask->listening = NULL;
+    source_close(&listening->source);
+    first_free(&listening->first);
+    free(listening);
+}
+
 static void watch_close(struct watch *watch) {
     struct watch **at = &watches;
     while (*at != watch) at = &(*at)->next;
     *at = watch->next;
+    root_left(watch);
+    while (watch->listenings) listening_free(watch->listenings);
     source_close(&watch->socket);
-    source_close(&watch->listener);
-    first_free(&watch->first);
+    close_descriptor(&watch->orders);
     free(watch);
 }
 
@@ -125,11 +157,15 @@ int watch_begin(uint32_t id, const struct launch *launch, const struct watch_wis
     watch->id = id;
     watch->wish = *wish;
     watch->traced = launch->traced;
+    watch->blind = !launch->traced && !launch->listens;
     watch->announce = launch->announce;
-    watch->socket.fd = watch->listener.fd = -1;
-    bool ready = keep_first(&watch->first, launch) &&
+    watch->socket.fd = watch->orders = -1;
+    watch->own = listening_make(watch);
+    bool ready = watch->own && keep_first(&watch->own->first, launch) &&
                  socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0;
-    if (ready && source_open(&watch->socket, KIND_SOCKET, pair[0], watch)) return pair[1];
+    if (ready && watch->blind) watch->orders = pair[0];
+    else ready = ready && source_open(&watch->socket, KIND_SOCKET, pair[0], watch);
+    if (ready) return pair[1];
     int problem = errno;
     close_descriptor(&pair[1]);
     watch_close(watch);
@@ -141,27 +177,47 @@ void watch_begun(struct watch *watch) {
     unsigned char pid[4];
     if (!watch->announce) return;
     watch->announce = false;
-    put_u32(pid, (uint32_t)watch->first.pid);
+    put_u32(pid, (uint32_t)watch->own->first.pid);
     reply(REPLY_STARTED, watch->id, pid, sizeof pid);
 }
 
 void watch_left(uint32_t id) {
     struct watch *watch = watch_find(id);
-    if (!watch || !watch->traced) return;
+    if (!watch) return;
+    root_left(watch);
+    if (!watch->traced && !watch->blind) return;
     watch->left = true;
     if (!watch->open) watch_over(watch);
 }
 
+/* Nothing is waited for there any more, but orders go there. */
+static void keep_orders(struct watch *watch) {
+    watch->orders = fcntl(watch->socket.fd, F_DUPFD_CLOEXEC, 3);
+    source_close(&watch->socket);
+}
+
 static void receive_listener(struct watch *watch) {
+    struct listening *own = watch->own;
     if (watch->traced) {
-        watch->first.pid = tracer_seize(watch->socket.fd);
-        return source_close(&watch->socket);
+        own->first.pid = tracer_seize(watch->socket.fd);
+        return keep_orders(watch);
     }
     int listener =
-        listener_receive(watch->socket.fd, &watch->first.pid, watch->first.program, PATH_MAX);
-    source_close(&watch->socket);
-    if (listener >= 0 && source_open(&watch->listener, KIND_LISTENER, listener, watch)) return;
+        listener_receive(watch->socket.fd, &own->first.pid, own->first.program, PATH_MAX);
+    keep_orders(watch);
+    if (listener >= 0 && source_open(&own->source, KIND_LISTENER, listener, own)) return;
     watch_close(watch); /* without its listener the kernel refuses each exec */
+}
+
+void listening_receive(struct watch *watch, int socket, struct work *work) {
+    struct listening *made = listening_make(watch);
+    char program[PATH_MAX];
+    pid_t pid;
+    int listener = listener_receive(socket, &pid, program, sizeof program);
+    if (made) root_hand_over(work, &made->first);
+    if (made && listener >= 0 && source_open(&made->source, KIND_LISTENER, listener, made)) return;
+    if (!made) close_descriptor(&listener);
+    else listening_free(made);
 }
 
 void watch_over(struct watch *watch) {
@@ -169,17 +225,19 @@ void watch_over(struct watch *watch) {
     watch_close(watch);
 }
 
-static void listener_turn(struct watch *watch, uint32_t what) {
-    if (what & EPOLLIN) return ask_take(watch);
-    source_close(&watch->listener); /* nobody is left who could ask */
-    if (!watch->open) watch_over(watch);
+static void listener_turn(struct listening *listening, uint32_t what) {
+    struct watch *watch = listening->watch;
+    if (what & EPOLLIN) return ask_take(listening);
+    source_close(&listening->source); /* nobody is left who could ask */
+    if (listening != watch->own) listening_free(listening);
+    if (!watch->open && watch_is_left(watch)) watch_over(watch);
 }
 
 /* ---- ends ---- */
 
 void ask_ended(struct ask *ask) {
     int status = 0;
-    if (ask->state == HELD) return ask_end(ask, OUTCOME_GONE, 0);
+    if (ask_waits(ask)) return ask_end(ask, OUTCOME_GONE, 0);
     if (!ask->ended_us) ask->ended_us = now_us();
     if (handle_status(ask->handle.fd, &status)) return ask_end(ask, OUTCOME_EXITED, status);
     if (!handle_tells_status()) return ask_end(ask, OUTCOME_UNKNOWN, 0);
@@ -189,16 +247,17 @@ void ask_ended(struct ask *ask) {
     epoll_ctl(events, EPOLL_CTL_MOD, ask->handle.fd, &event);
 }
 
-void watch_settle(uint32_t id, int own_status) {
+void watch_settle(uint32_t id, int own_status, bool alone) {
     struct watch *watch = watch_find(id);
     struct ask *next;
     if (!watch) return;
+    if (alone) close_descriptor(&watch->orders); /* nobody is left who could ask for root */
     for (struct ask *ask = asks; ask; ask = next) {
         int status = own_status;
         next = ask->next;
-        if (ask->watch != watch || ask->state == HELD || ask->state == VERIFYING) continue;
+        if (ask->watch != watch || ask_waits(ask) || ask->state == VERIFYING) continue;
         bool known = !watch->traced && handle_status(ask->handle.fd, &status);
-        known = known || ask->pid == watch->first.pid;
+        known = known || ask->pid == watch->own->first.pid;
         if (known) ask_end(ask, OUTCOME_EXITED, status);
     }
     tell_count(watch, false);
@@ -207,10 +266,15 @@ void watch_settle(uint32_t id, int own_status) {
 void watch_answer(struct cursor *payload) {
     uint64_t number = take_u64(payload);
     uint32_t problem = take_u32(payload);
+    char reason[1024] = "";
+    take_text(payload, reason, sizeof reason);
     if (!cursor_done(payload) || problem > 4095) return reply_fault("malformed answer to an exec");
     for (struct ask *ask = asks; ask; ask = ask->next) {
         if (ask->number != number || ask->state != HELD) continue;
+        bool root = ask->work != NULL;
+        if (root) root_answer(ask, (int)problem, reason);
         if (problem) ask_refuse(ask, (int)problem);
+        else if (root) ask_grant(ask);
         else ask_allow(ask);
         return;
     }
@@ -224,6 +288,7 @@ void watch_step(void) {
         struct source *source = ready.data.ptr;
         if (source->kind == KIND_SOCKET) receive_listener(source->owner);
         else if (source->kind == KIND_LISTENER) listener_turn(source->owner, ready.events);
-        else ask_ended(source->owner);
+        else if (source->kind == KIND_HANDLE) ask_ended(source->owner);
+        else root_turn(source, ready.events);
     }
 }

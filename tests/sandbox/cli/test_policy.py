@@ -44,6 +44,12 @@ def test_a_program_and_its_words_need_no_quotes() -> None:
     assert "the program pip install -i http://x 'a b'" in rows[2]
 
 
+def test_root_is_decided_on_apart() -> None:
+    rows = explain("--", "sudo", "apt", "install", "x")
+    assert rows[0] == "denied: No rule of the policy lets this run as root."
+    assert "the program apt install x as root: denied, no rule matches" in "\n".join(rows)
+
+
 def test_what_no_rule_speaks_of_is_allowed() -> None:
     assert explain("--", "ls -l")[0] == "allowed: no rule matches"
     assert explain("--action", "write_file", "--path", "README.md") == [

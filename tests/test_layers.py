@@ -26,7 +26,7 @@ LAYERS = (
     {"store"},
     {"trial", "report"},
     {"batch"},
-    {"validate"},
+    {"validate", "audit"},
     {"cli"},
 )
 """Lowest first."""

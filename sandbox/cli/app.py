@@ -15,6 +15,7 @@ import typer
 
 import sandbox
 from sandbox.cli import (
+    audit,
     build,
     call,
     check,
@@ -62,6 +63,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "grade": grade.grade,
     "check": check.check,
     "validate": validate.validate,
+    "audit": audit.audit,
     "report": report.report,
     "compare": compare.compare,
     "mcp": mcp.mcp,

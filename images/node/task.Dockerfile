@@ -13,3 +13,5 @@ RUN export SOURCE_DATE_EPOCH HOME=/home/agent \
 USER root
 
 COPY --chown=10001:10001 home/ /home/agent/
+COPY --chown=10004:10004 servers/ /opt/servers/
+RUN chmod -R go-rwx /opt/servers

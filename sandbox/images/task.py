@@ -52,18 +52,14 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
 
 
 def _lay_servers(world: World, folder: Path, target: Path) -> None:
-    """Copy the servers' folders, open to their owner alone."""
-    target.mkdir(mode=0o755)
+    """Copy the servers' folders; the Dockerfile closes them."""
+    target.mkdir()
     for server in world.servers:
-        if server.folder is None:
-            continue
-        top = target / server.name
-        top.mkdir(mode=0o700)
-        for file in files_below(folder / server.folder):
-            place = top / file.relative_to(folder / server.folder)
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copyfile(file, place)
-            place.chmod(0o700 if file.stat().st_mode & 0o100 else 0o600)
+        if server.folder is not None:
+            for file in files_below(folder / server.folder):
+                place = target / server.name / file.relative_to(folder / server.folder)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, place)
 
 
 def world_files(world: World, folder: Path) -> Iterator[Path]:

@@ -387,3 +387,31 @@ def planted(engine: Engine, image: BuiltImage, loaded: LoadedTask, folder: Path)
     return engine.build(
         folder, tag="sandbox/test-leaks:1", labels={}, network="none", on_line=print
     )
+
+
+@pytest.mark.engine
+def test_tool_servers_are_closed_to_the_agent(project: Path, engine: Engine) -> None:
+    folder = project / "task_repos" / NAME
+    (folder / "stock").mkdir()
+    (folder / "stock" / "server.py").write_text("pass\n")
+    server = {"name": "stock", "about": "x", "folder": "stock", "command": ["/usr/bin/python3"]}
+    text = (folder / "task.yaml").read_text()
+    (folder / "task.yaml").write_text(
+        text.replace("\nworld:\n", f"\nworld:\n  servers: [{json.dumps(server)}]\n")
+    )
+    built = Images(engine, places.cache()).ensure(tasks.load(NAME), print)
+    try:
+        with engine.start(SessionSpec(built.tag)) as session:
+            found = [session.stat(f"/opt/servers/{name}") for name in ("stock", "stock/server.py")]
+            assert {(entry.uid, entry.mode & 0o077) for entry in found} == {(10004, 0)}
+            with pytest.raises(PermissionError):
+                session.read("/opt/servers/stock/server.py", user=AGENT)
+    finally:
+        engine.remove_image(built.tag)
+
+
+def test_every_kind_of_image_lays_tool_servers() -> None:
+    for file in places.project().glob("images/*/task.Dockerfile"):
+        lines = file.read_text().splitlines()
+        assert "COPY --chown=10004:10004 servers/ /opt/servers/" in lines
+        assert "RUN chmod -R go-rwx /opt/servers" in lines

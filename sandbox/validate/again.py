@@ -5,8 +5,8 @@ from concurrent.futures import Future
 
 from sandbox.model.task import Task
 from sandbox.validate.checks import Check, Row, attempted
-from sandbox.validate.graded import base_row, gold_row, gradings_row, hunk_row
-from sandbox.validate.hunks import Hunk, undeclared
+from sandbox.validate.graded import base_row, declared_row, gold_row, gradings_row, hunk_row
+from sandbox.validate.hunks import Hunk
 from sandbox.validate.pool import Pool
 from sandbox.validate.regrading import Regraded, Regrading
 
@@ -49,25 +49,12 @@ def _hunks(pool: Pool, regrading: Regrading, found: Future[list[Hunk]]) -> Itera
 
     def whole() -> Row:
         listed.extend(found.result())
-        return _declared(task, listed)
+        return declared_row(task, listed)
 
     yield attempted(task.id, Check.HUNKS, "the oracle's change", whole)
     graded = [(hunk, pool.submit(regrading.without, hunk)) for hunk in listed]
     for hunk, future in graded:
         yield _without(task, hunk, future, regrading.folder.id)
-
-
-def _declared(task: Task, listed: list[Hunk]) -> Row:
-    problems = tuple(undeclared(task, listed))
-    return Row(
-        task=task.id,
-        check=Check.HUNKS,
-        what="the oracle's change",
-        expected="holds what the task calls redundant, and more",
-        result=f"{len(listed)} hunks, {len(task.redundant)} called redundant",
-        status="bad" if problems else "ok",
-        notes=problems,
-    )
 
 
 def _without(task: Task, hunk: Hunk, future: Future[Regraded], run: str) -> Row:

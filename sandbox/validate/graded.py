@@ -7,7 +7,7 @@ from sandbox.grading import Proof
 from sandbox.model.grade import TestReport, Verdict
 from sandbox.model.task import Task
 from sandbox.validate.checks import Check, Row, row_status
-from sandbox.validate.hunks import Hunk, redundant
+from sandbox.validate.hunks import Hunk, redundant, undeclared
 from sandbox.validate.judging import NOBODY, refusers
 from sandbox.validate.regrading import Regraded
 
@@ -72,6 +72,20 @@ def gradings_row(task: Task, found: Sequence[Regraded], run: str) -> Row:
         run=run,
         status=row_status(problems),
         notes=tuple(problems),
+    )
+
+
+def declared_row(task: Task, listed: list[Hunk]) -> Row:
+    """Say whether each hunk that the task calls redundant is there."""
+    problems = tuple(undeclared(task, listed))
+    return Row(
+        task=task.id,
+        check=Check.HUNKS,
+        what="the oracle's change",
+        expected="holds what the task calls redundant",
+        result=f"{len(listed)} hunks, {len(task.redundant)} called redundant",
+        status=row_status(problems),
+        notes=problems,
     )
 
 

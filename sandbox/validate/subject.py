@@ -93,9 +93,19 @@ class Subject:
             yield self._skipped(Check.VIOLATORS, "violators", NO_GRAPH)
             return
         for witness in self.report.witnesses:
-            if witness.path is None:
-                why = f"implied by {' or '.join(witness.implied_by) or 'nothing that was found'}"
-                yield self._skipped(Check.VIOLATORS, f"breaks {witness.rule}", why)
+            what = f"breaks {witness.rule}"
+            if witness.path is None and witness.implied_by:
+                why = f"implied by {' or '.join(witness.implied_by)}"
+                yield self._skipped(Check.VIOLATORS, what, why)
+            elif witness.path is None:
+                yield Row(
+                    task=self.id,
+                    check=Check.VIOLATORS,
+                    what=what,
+                    expected="can be run",
+                    status="bad",
+                    notes=("no path of the graph breaks the rule",),
+                )
 
     def _skipped(self, check: Check, what: str, why: str) -> Row:
         return Row(

@@ -14,7 +14,7 @@ from sandbox.model.grade import (
 from sandbox.model.job import Job, JobResult
 from sandbox.model.task import Cases
 from sandbox.validate.checks import Check, Row
-from sandbox.validate.graded import base_row, gold_row, gradings_row, hunk_row
+from sandbox.validate.graded import base_row, declared_row, gold_row, gradings_row, hunk_row
 from sandbox.validate.hunks import Hunk
 from sandbox.validate.regrading import Regraded
 from sandbox.validate.running import Ran, no_oracle, order_row
@@ -99,6 +99,13 @@ def test_a_hunk_that_is_called_redundant_has_to_be() -> None:
     declared = task(redundant=[{"path": "src/a.py", "holds": "a = 1", "reason": "It says so."}])
     assert hunk_row(declared, HUNK, regraded(), "r").holds
     assert not hunk_row(declared, HUNK, regraded("tests"), "r").holds
+
+
+def test_a_redundant_hunk_that_is_not_there_does_not_hold() -> None:
+    declared = task(redundant=[{"path": "src/a.py", "holds": "b = 1", "reason": "It says so."}])
+    assert declared_row(TASK, [HUNK]).holds
+    assert declared_row(declared, [HUNK]).notes == ("no hunk of src/a.py holds 'b = 1'",)
+    assert not declared_row(declared, [HUNK]).holds
 
 
 def ran(found: RunGrade | None) -> Ran:

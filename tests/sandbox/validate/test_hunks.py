@@ -72,6 +72,12 @@ def test_folders_with_something_else_in_them_stay() -> None:
     assert changes_without(changes, gone, ROOT) == changes
 
 
+def test_a_folder_that_was_there_stays_changed() -> None:
+    folder = change("d", state(FileKind.DIRECTORY), state(FileKind.DIRECTORY))
+    changes = change_set(folder, change("d/b", None, state()))
+    assert changes_without(changes, Hunk("d/b", 1, "", None), ROOT).changes == (folder,)
+
+
 def test_a_file_that_goes_is_one_hunk() -> None:
     whole = candidate(("d/a", "d"))
     folder = change("d", state(FileKind.DIRECTORY), None)

@@ -1,5 +1,6 @@
 """What a fresh session shows: its state's digest, and what is not as it has to be."""
 
+import io
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,18 +16,24 @@ from sandbox.validate.state import state_digest
 from tests.sandbox.worlds import task
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    archive = tmp_path / "root.tar"
+def image(folder: Path, content: bytes = b"1", modified: int = 0) -> Engine:
+    archive = folder / "root.tar"
     with tarfile.open(archive, "w") as tar:
         for name in ("home", "home/agent", "proc"):
             entry = tarfile.TarInfo(name)
             entry.type, entry.mode = tarfile.DIRTYPE, 0o777
             tar.addfile(entry)
-        tar.addfile(tarfile.TarInfo("home/agent/a"))
+        file = tarfile.TarInfo("home/agent/a")
+        file.size, file.mtime = len(content), modified
+        tar.addfile(file, io.BytesIO(content))
     engine = FakeEngine({})
     engine.import_image(archive, tag="t", labels={})
     return engine
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return image(tmp_path)
 
 
 def digest(engine: Engine, change: Callable[[Session], None] = lambda _: None) -> str:
@@ -37,6 +44,15 @@ def digest(engine: Engine, change: Callable[[Session], None] = lambda _: None) -
 
 def test_fresh_sessions_have_one_state(engine: Engine) -> None:
     assert digest(engine) == digest(engine)
+
+
+def test_content_and_time_of_a_file_are_part_of_it(tmp_path: Path) -> None:
+    states = {
+        digest(image(tmp_path)),
+        digest(image(tmp_path, content=b"2")),
+        digest(image(tmp_path, modified=1)),
+    }
+    assert len(states) == 3
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_list_needs_no_engine() -> None:
 def test_tasks_are_listed() -> None:
     listed = sandbox("tasks", DOCKER_HOST=NO_ENGINE)
     assert listed.code == 0
-    assert any(row.startswith(f"{TASK}  edit_test_loop") for row in listed.out.splitlines())
+    assert [TASK, "edit_test_loop"] in [row.split()[:2] for row in listed.out.splitlines()]
     rows = json.loads(sandbox("tasks", "--json").out)
     assert TASK in [row["id"] for row in rows]
 

@@ -91,7 +91,7 @@ def test_the_toolchain_is_what_it_says(engine: Engine) -> None:
     node, npm, registry, user = found.split()
     assert node.startswith("v18.")
     assert npm == "10.9.4"
-    assert registry == "http://localhost:4873/"
+    assert registry == "http://127.0.0.1:4873/"
     assert user == "agent"
     assert printed(engine, tag, "find / -xdev -perm /6000 -type f 2>/dev/null || true") == ""
     left = "grep -rlE 'registry[.]npmjs[.]org' /opt/npm-cache /home/agent /etc 2>/dev/null || true"

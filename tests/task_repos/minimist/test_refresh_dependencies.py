@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from sandbox import engines, places, tasks
+from sandbox import trace as traces
 from sandbox.engines.base import Engine, Session, SessionSpec
 from sandbox.images import BuiltImage, Images
+from sandbox.model.event import Observed, RegistryRequested
 from sandbox.model.grade import RunGrade
 from sandbox.model.session import Command, Completed
 from tests.end_to_end.commands import Ended, sandbox
@@ -126,3 +128,36 @@ def test_without_the_cache_there_is_nothing(session: Session) -> None:
 def test_the_image_holds_minimist_in_no_other_form(session: Session) -> None:
     found = printed(session, "find / -xdev -path '*/minimist/package.json' 2>/dev/null | sort")
     assert found.split() == [f"{WORKTREE}/package.json"]
+
+
+GRANTED = """
+- action: request_approval
+  arguments: {scope: network, command: npm ci}
+- action: run_command
+  arguments: {command: npm ci}
+- action: run_command
+  arguments: {command: npm ci}
+"""
+
+
+def test_what_is_asked_for_is_there_for_who_gets_it(image: BuiltImage, tmp_path: Path) -> None:
+    script = tmp_path / "granted.yaml"
+    script.write_text(GRANTED)
+    answers = tmp_path / "answers.yaml"
+    answers.write_text("approver: [{scope: network, times: 1, answer: {approved: true}}]\n")
+    ran = sandbox(
+        *("run", LOADED.task.id, "--agent", script, "--approver", answers),
+        *("--runs", tmp_path / "runs", "--json"),
+    )
+    assert ran.code == 1
+    (folder,) = (tmp_path / "runs").glob("*/trace.jsonl")
+    events = [entry.event for entry in traces.read(folder).entries]
+    first, second = [
+        event.observation
+        for event in events
+        if isinstance(event, Observed) and event.name == "run_command"
+    ]
+    assert first.result["exit_code"] == 0
+    assert second.error_code == "approval_required"
+    served = [event for event in events if isinstance(event, RegistryRequested)]
+    assert "/shell-quote/-/shell-quote-1.8.2.tgz" in {request.target for request in served}

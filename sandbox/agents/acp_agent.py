@@ -86,8 +86,10 @@ class AcpAgent:
         self._conversation = Conversation(stdin, stdout, offer, self)
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
-        """Hand over the reply and wait for the next call."""
-        return self._calls.take(reply, timeout)
+        """Hand over the reply and wait for the next call; what was said before it comes first."""
+        asked = self._calls.take(reply, timeout)
+        self._claims.flush()
+        return asked
 
     def ending(self) -> str:
         """Say why it called nothing more."""
@@ -123,7 +125,8 @@ class AcpAgent:
         """Permit the harness's tools, which decide when they are called, and nothing else."""
         permitted = of_harness(call, self._actions)
         word = "left to the tool" if permitted else "rejected"
-        self._claims.say("permission", f"{word}: {described(call)}\n")
+        self._claims.say("permission", f"{word}: {described(call)}")
+        self._claims.flush()
         return permitted
 
     def ended(self, why: str) -> None:

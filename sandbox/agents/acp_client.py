@@ -224,9 +224,10 @@ class _Client:
         self, update: schema.ToolCallUpdate | schema.ToolCallStart | schema.ToolCallProgress
     ) -> ToolCall:
         """Merge what is said of a call with what was said of it before: each may say a part."""
-        before = self._calls.pop(update.tool_call_id, ToolCall("", None, ""))
+        before = self._calls.pop(update.tool_call_id, ToolCall("", "", None, ""))
         meta = update.field_meta
         call = ToolCall(
+            id=update.tool_call_id,
             title=update.title or before.title,
             arguments=before.arguments if update.raw_input is None else update.raw_input,
             meta=json.dumps(meta, default=str) if meta else before.meta,

@@ -18,6 +18,7 @@ from sandbox.agents.mcp_server import NAME
 class ToolCall:
     """What is known of a call; clients differ in what they say."""
 
+    id: str
     title: str
     arguments: Any
     meta: str
@@ -36,6 +37,9 @@ def of_harness(call: ToolCall, actions: Collection[str]) -> bool:
         rf"(?:{names}) \({NAME}(?: MCP Server)?\)(?:: .*)?",
     )
     if any(re.fullmatch(each, call.title.strip(), re.DOTALL) for each in spelt):
+        return True
+    # Of the client's making, where the title says what the tool is asked to do.
+    if re.fullmatch(rf"mcp__?{NAME}__?(?:{names})-[\w-]+", call.id):
         return True
     if re.search(rf'"toolName": "mcp__{NAME}__(?:{names})"', call.meta):
         return True

@@ -34,7 +34,7 @@ def say(text):
     update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
 def ask(title=None, kinds=("allow_always", "allow_once", "reject_once"), **fields):
     options = [{"optionId": f"o{n}", "name": "!", "kind": kind} for n, kind in enumerate(kinds)]
-    call = {"toolCallId": "t", **fields, **({"title": title} if title else {})}
+    call = {"toolCallId": "t", **({"title": title} if title else {}), **fields}
     params = {"sessionId": "s", "toolCall": call, "options": options}
     send(id="ask", method="session/request_permission", params=params)
 def answered():
@@ -148,6 +148,8 @@ done()
         ('"run_command (sandbox MCP Server)"', "o1"),
         ('None, rawInput={"server": "sandbox", "tool": "read_file", "arguments": {}}', "o1"),
         ('"x", _meta={"claudeCode": {"toolName": "mcp__sandbox__git_diff"}}', "o1"),
+        ('"ls", toolCallId="mcp_sandbox_run_command-1700-2"', "o1"),
+        ('"ls", toolCallId="run_shell_command-1700-2"', "o2"),
         ('"sandbox_run_command", kinds=("allow_always",)', "o0"),
         ('"sandbox_run_command", kinds=("reject_once",)', "cancelled"),
         ("None", "o2"),

@@ -33,6 +33,7 @@ class _Action:
 
     executions: list[_Execution] = field(default_factory=list)
     lost: int = 0
+    unseen: int = 0
 
 
 class Executions(ExecObserver):
@@ -76,10 +77,14 @@ class Executions(ExecObserver):
             if kept is not None:
                 kept.end = end
 
-    def lost(self, tag: str, count: int) -> None:
+    def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """Count them."""
         with self._lock:
-            self._actions.setdefault(tag, _Action()).lost += count
+            action = self._actions.setdefault(tag, _Action())
+            if unseen:
+                action.unseen += count
+            else:
+                action.lost += count
 
     def take(self, action: str = "") -> list[tuple[ExecEvent, str | None]]:
         """Give the events that there are, each with its action's id, and forget them.
@@ -98,6 +103,8 @@ class Executions(ExecObserver):
                 events.append((event, tag or None))
             if taken.lost:
                 events.append((ExecsLost(count=taken.lost), tag or None))
+            if taken.unseen:
+                events.append((ExecsLost(count=taken.unseen, unseen=True), tag or None))
         return events
 
 

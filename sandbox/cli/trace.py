@@ -40,7 +40,8 @@ def summary(entry: "Entry") -> str:
             how = "" if event.verdict == "allowed" else f" [{event.verdict}{by}]"
             text = f"{' '.join(event.argv) or event.program}{how}"
         case "execs_lost":
-            text = f"{event.count} more execs were not recorded"
+            why = "seen" if event.unseen else "recorded"
+            text = f"{event.count} more execs were not {why}"
         case "network_connected":
             failed = f", but failed: {event.problem}" if event.problem else ""
             text = f"{event.scope} granted at {event.granted_at}, port {event.port}{failed}"

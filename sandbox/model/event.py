@@ -109,6 +109,8 @@ class ExecsLost(Record):
 
     kind: Literal["execs_lost"] = "execs_lost"
     count: int
+    unseen: bool = False
+    """Whether sight of them was lost, so that the trace is not whole; else there were too many."""
 
 
 class NetworkConnected(Record):

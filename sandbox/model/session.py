@@ -172,8 +172,11 @@ class ExecObserver:
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """An exec has ended, after it was seen."""
 
-    def lost(self, tag: str, count: int) -> None:
-        """So many more execs of a command were not told, for there were too many."""
+    def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
+        """So many more execs of a command were not told, for there were too many.
+
+        With `unseen`, for nobody knows why: the supervisor has lost sight of them.
+        """
 
 
 class FileKind(StrEnum):

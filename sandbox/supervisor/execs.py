@@ -41,6 +41,7 @@ class Execs:
         self._send, self._fail = send, fail
         self._tags: dict[int, str] = {}
         self._untold: dict[int, int] = {}
+        self._told: dict[int, int] = {}
         self._open: dict[int, Exec] = {}
         self._queue: queue.SimpleQueue[_Frame | Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -131,6 +132,7 @@ class Execs:
 
     def _seen(self, frame: _Frame) -> None:
         execution = execution_of(frame.payload, self._tags.get(frame.request, ""), frame.kind)
+        self._told[frame.request] = self._told.get(frame.request, 0) + 1
         if not execution.problem:
             self._open[execution.number] = execution
         held = frame.kind is Reply.EXEC_HELD
@@ -166,15 +168,22 @@ class Execs:
             self.observer.ended(execution, end)
 
     def _counted(self, frame: _Frame) -> None:
-        _, untold, over = protocol.unpack(protocol.EXEC_COUNT, frame.payload)
+        """Compare what there was with what was told: more of it, or nobody knows of what."""
+        seen, untold, over = protocol.unpack(protocol.EXEC_COUNT, frame.payload)
         tag = self._tags.get(frame.request, "")
         more = untold - self._untold.pop(frame.request, 0)
+        missing = seen - untold - self._told.pop(frame.request, 0)
         if over:
             self._tags.pop(frame.request, None)
         else:
             self._untold[frame.request] = untold
-        if more and self.observer is not None:
+            self._told[frame.request] = seen - untold
+        if self.observer is None:
+            return
+        if more:
             self.observer.lost(tag, more)
+        if missing:
+            self.observer.lost(tag, missing, unseen=True)
 
 
 def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:

@@ -306,6 +306,7 @@ void jobs_step(const struct pollfd *polled) {
         take_events(job, polled);
         job_step(job, now);
         if (!job->reported || job->status >= 0 || job->out.fd >= 0 || job->error.fd >= 0) continue;
+        if (job->shim > 0) continue; /* it closes its end before it is gone, and still counts */
         job_free(job);
         jobs[i--] = jobs[--job_count];
     }

@@ -29,13 +29,33 @@ uint32_t command_of(pid_t pid) {
     return 0;
 }
 
+/* Whose shim was killed is still known by the programs that it and those above it run. */
+static struct watch *watch_of_orphan(pid_t pid) {
+    uint64_t layout[4];
+    char state;
+    for (int depth = 0; depth < DEPTH_MOST && pid > 1; depth++) {
+        for (struct ask *ask = asks; ask; ask = ask->next)
+            if (ask->watch->traced && ask->pid == pid) return ask->watch;
+        if (!exec_layout(pid, &state, &pid, layout)) break;
+    }
+    return NULL;
+}
+
+/* Nobody can say whose it is, so nobody can be asked; the host hears that something is missing. */
+static void lose(pid_t pid) {
+    static uint64_t lost;
+    unsigned char payload[20];
+    kill(pid, SIGKILL);
+    put_u64(payload, ++lost);
+    put_u64(payload + 8, 0);
+    put_u32(payload + 16, 0);
+    reply(REPLY_EXEC_COUNT, 0, payload, sizeof payload);
+}
+
 static void trace_exec(pid_t pid) {
     int problem = 0;
     struct watch *watch = watch_find(command_of(pid));
-    if (!watch) { /* nobody could say whose it is, so nobody could be asked */
-        kill(pid, SIGKILL);
-        return;
-    }
+    if (!watch && !(watch = watch_of_orphan(pid))) return lose(pid);
     enum reading reading = exec_stopped(&seen, pid, &problem);
     struct ask *granted = ask_granted(pid);
     if (granted) return ask_settle(granted, reading == READ_WELL && root_is_granted(granted, &seen));

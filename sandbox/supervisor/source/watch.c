@@ -256,8 +256,8 @@ void watch_settle(uint32_t id, int own_status, bool alone) {
         int status = own_status;
         next = ask->next;
         if (ask->watch != watch || ask_waits(ask) || ask->state == VERIFYING) continue;
-        bool known = !watch->traced && handle_status(ask->handle.fd, &status);
-        known = known || ask->pid == watch->own->first.pid;
+        if (watch->traced) continue; /* its end is waited for */
+        bool known = handle_status(ask->handle.fd, &status) || ask->pid == watch->own->first.pid;
         if (known) ask_end(ask, OUTCOME_EXITED, status);
     }
     tell_count(watch, false);

@@ -103,3 +103,11 @@ def test_too_many_are_counted_and_too_long_ones_cut() -> None:
     assert isinstance(events[0], Executed)
     assert events[0].truncated
     assert sum(map(len, events[0].argv)) == ARGUMENTS_LENGTH
+
+
+def test_what_was_lost_sight_of_is_told_apart() -> None:
+    executions = Executions()
+    executions.lost("a1", 4)
+    executions.lost("a1", 2, unseen=True)
+    lost = [event for event, _ in executions.take()]
+    assert lost == [ExecsLost(count=4), ExecsLost(count=2, unseen=True)]

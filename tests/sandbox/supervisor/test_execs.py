@@ -49,7 +49,8 @@ class Recorder(ExecObserver):
         assert execution.number not in self.ends
         self.ends[execution.number] = end
 
-    def lost(self, _: str, count: int) -> None:
+    def lost(self, _: str, count: int, *, unseen: bool = False) -> None:
+        assert not unseen
         self.untold += count
 
     @property

@@ -2,10 +2,11 @@
 
 import http.client
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from http import HTTPStatus
+from pathlib import Path
 from urllib.parse import unquote
 
 from sandbox.model.connection import Connection
@@ -41,23 +42,36 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer, all of it."""
+    """An answer; its body is `body`, or a file."""
 
     status: HTTPStatus
     body: bytes = b""
     content_type: str = "text/plain"
     headers: Mapping[str, str] = field(default_factory=dict)
+    file: Path | None = None
+
+    @property
+    def length(self) -> int:
+        """Bytes of the body."""
+        return self.file.stat().st_size if self.file else len(self.body)
 
     def head(self, *, keep: bool) -> bytes:
         """Everything before the body."""
         lines = [
             f"HTTP/1.1 {self.status.value} {self.status.phrase}",
             f"Content-Type: {self.content_type}",
-            f"Content-Length: {len(self.body)}",
+            f"Content-Length: {self.length}",
             *(f"{name}: {value}" for name, value in self.headers.items()),
             f"Connection: {'keep-alive' if keep else 'close'}",
         ]
         return "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
+
+    def parts(self, count: int) -> Iterator[bytes]:
+        """The first bytes of the body, piece by piece: a client may be slow, and files large."""
+        with self.file.open("rb") if self.file else io.BytesIO(self.body) as source:
+            while count and (part := source.read(min(count, BUFFER))):
+                count -= len(part)
+                yield part
 
 
 class Reader(io.RawIOBase):

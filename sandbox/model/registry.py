@@ -14,8 +14,8 @@ class RegistryFault(Record):
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     effect: Literal["unavailable", "truncated", "wrong_hash", "delay"]
-    """503; half of an archive, announced as the whole; an archive other than the index says; an
-    answer that comes late."""
+    """503; half of an archive, announced as the whole; a good archive that is not the one of the
+    index; an answer that comes late."""
     package: str = "*"
     """A glob over the package's name, of Python packages the normalized one."""
     path: str | None = None

@@ -80,7 +80,7 @@ def test_faults_are_met_as_by_any_registry(files: Files, tmp_path: Path) -> None
     with running(files, wrong) as where:
         code, output = install(where, tmp_path, "left")
     assert code == 1
-    assert "EINTEGRITY" in output
+    assert "EINTEGRITY" in output, output
     assert not (tmp_path / "project" / "node_modules" / "left").exists()
 
 

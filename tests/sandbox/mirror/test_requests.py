@@ -1,8 +1,10 @@
 """What a client may send, and what is wrong with a registry's files."""
 
 import http.client
+import io
 import re
 import socket
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -83,6 +85,17 @@ def test_many_clients_at_once_get_the_whole(files: Files) -> None:
         ask = f"GET /files/{artifact.filename} HTTP/1.0\r\n\r\n".encode()
         answers = list(pool.map(lambda _: say(where, ask), range(64)))
     assert all(answer.endswith(path.read_bytes()) for answer in answers)
+
+
+def test_a_wrong_archive_is_a_good_one(files: Files) -> None:
+    (artifact, path), *_ = files.items()
+    with running(files, {"id": "wrong", "effect": "wrong_hash"}) as where:
+        answer = say(where, f"GET /files/{artifact.filename} HTTP/1.0\r\n\r\n".encode())
+    content = answer.partition(b"\r\n\r\n")[2]
+    assert len(content) == path.stat().st_size
+    assert content != path.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
 
 
 def test_a_file_that_is_not_the_pinned_one_is_not_served(tmp_path: Path) -> None:

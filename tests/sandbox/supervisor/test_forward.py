@@ -108,6 +108,30 @@ def test_what_was_sent_before_a_close_arrives(local: Local) -> None:
         assert read_all(client) == BLOCK
 
 
+def test_what_the_client_has_not_taken_at_a_close_still_arrives(local: Local, held: Held) -> None:
+    sent = 0
+
+    def fill(connection: Connection) -> None:
+        nonlocal sent
+        with contextlib.suppress(BrokenPipeError):
+            while True:
+                connection.send(BLOCK[:1000])
+                sent += 1
+
+    with local.supervisor.listen(0, held) as listener, dial(listener.port) as client:
+        connection = held.next()
+        filler = threading.Thread(target=fill, args=(connection,))
+        filler.start()
+        before = -1
+        while before != sent:  # until it waits for the client
+            before = sent
+            assert not connection.was_cut(0.2)
+        connection.close()
+        filler.join(SECONDS)
+        assert len(read_all(client)) >= sent * 1000
+        held.over.set()
+
+
 def test_sixty_four_at_once(local: Local) -> None:
     before = descriptors(local)
     with local.supervisor.listen(0, echo) as listener, ThreadPoolExecutor(64) as pool:

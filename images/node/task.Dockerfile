@@ -15,3 +15,5 @@ USER root
 COPY --chown=10001:10001 home/ /home/agent/
 COPY --chown=10004:10004 servers/ /opt/servers/
 RUN chmod -R go-rwx /opt/servers
+COPY --chown=10004:10004 servers/ /opt/servers/
+RUN chmod -R go-rwx /opt/servers

@@ -12,6 +12,7 @@ from pathlib import Path
 from sandbox import tasks
 from sandbox.engines.base import Engine, ImageInfo
 from sandbox.errors import ImageError
+from sandbox.images import clients
 from sandbox.images import task as task_image
 from sandbox.images.recipe import INPUTS, OnLine, Recipe, Work
 from sandbox.sources import Sources
@@ -38,7 +39,7 @@ class Images:
         self._engine = engine
         self._folder = cache / "images"
         self._logs = cache / "logs"
-        self._sources = Sources(cache)
+        self._sources = Sources(cache, clients.provide)
 
     def tag(self, task: LoadedTask) -> str:
         """What the task's image is called, whether it is there or not."""

@@ -32,11 +32,17 @@ locks/    keep two processes from fetching the same file at once
 """
 
 
+Provide = Callable[[str, Callable[[str], None]], None]
+"""Sees to it that a client is there, and says on its second argument what is done for that."""
+
+
 class Sources:
     """The content-addressed cache of pinned files. Safe for several threads and processes."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, provide: Provide = lambda _client, _on_line: None) -> None:
+        """Use the folder `cache`; a client is asked of `provide` before it is first needed."""
         self._folder = cache / "sources"
+        self._provide = provide
 
     def path(self, artifact: Artifact) -> Path:
         """Where the file stands once it has been fetched."""
@@ -63,6 +69,8 @@ class Sources:
         with _translated(self._folder):
             self._prepare()
             missing = [artifact for artifact in wanted if not self.cached(artifact)]
+            for client in sorted({CLIENTS[artifact.kind] for artifact in missing}):
+                self._provide(client, on_line)
             if missing:
                 self._fetch_missing(missing, on_line)
         return {artifact: self.path(artifact) for artifact in wanted}

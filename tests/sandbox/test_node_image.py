@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from sandbox import engines, places, tasks
+from sandbox.engines import packages
 from sandbox.engines.base import Engine, SessionSpec
-from sandbox.images import Images, pins, toolchain
+from sandbox.errors import EngineError
+from sandbox.images import Images, clients, pins, toolchain
 from sandbox.model.artifact import Artifact, ArtifactKind
 from sandbox.model.session import Command
 from sandbox.sources import Sources
@@ -33,6 +35,24 @@ def test_each_client_finds_its_own_pins() -> None:
         "project.pth": "/home/agent/minimist/src\n",
         "home/minimist/package.json": '{\n  "dependencies": {\n    "tape": "4.0.0"\n  }\n}',
     }
+
+
+def test_npm_is_installed_where_it_is_missing_and_its_absence_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    clients.provide("pip", lines.append)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    release = tmp_path / "os-release"
+    release.write_text("ID=fedora\n")
+    monkeypatch.setattr(packages, "OS_RELEASE", release)
+    with pytest.raises(EngineError, match="npm is needed"):
+        clients.provide("npm", lines.append)
+    program = tmp_path / "npm"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    clients.provide("npm", lines.append)
+    assert lines == []
 
 
 @pytest.fixture(scope="module")

@@ -42,9 +42,10 @@ WAYS = (COMPARING, ASSERTING, COUNTING)
 
 
 class Tape:
-    """The framework `tape`; an id is `test/a.js::name`, and `test/a.js::name #2` the second such.
+    """The framework `tape`; an id is `test/a.js::name`, or `test/a.js::outer > name`.
 
-    A test that asserts nothing ends as `error`. One that throws ends the process, as tape has it.
+    The second of one name is `name #2`. A test that neither asserts nor holds another ends as
+    `error`. One that throws ends the process, as tape has it.
     """
 
     environment: Mapping[str, str] = javascript.ENVIRONMENT

@@ -15,11 +15,11 @@ const tape = load('tape');
 const outcomes = Outcomes(file);
 const tests = new Map();
 
-function outcomeOf({ ended, assertions }) {
+function outcomeOf({ ended, parent, assertions }) {
   if (assertions.some(({ ok, todo }) => !ok && !todo)) {
     return 'failed';
   }
-  if (!ended || assertions.length === 0) {
+  if (!ended || (assertions.length === 0 && !parent)) {
     return 'error';
   }
   if (assertions.some(({ skip }) => skip)) {
@@ -30,18 +30,25 @@ function outcomeOf({ ended, assertions }) {
 }
 
 // Rows as tape gives them: a test begins, its assertions, it ends; some assertions come behind.
-tape.createStream({ objectMode: true })
-  .on('data', (row) => {
-    if (row.type === 'test') {
-      tests.set(row.id, { name: row.name, skip: row.skip, todo: row.todo, ended: false, assertions: [] });
-    } else if (row.type === 'assert' && tests.has(row.test)) {
-      const { ok, skip, todo } = row;
-      const test = tests.get(row.test);
-      test.assertions.push({ ok, skip: skip || test.skip, todo: todo || test.todo });
-    } else if (row.type === 'end' && tests.has(row.test)) {
-      tests.get(row.test).ended = true;
+function take(row) {
+  const test = tests.get(row.type === 'test' ? row.parent : row.test);
+  if (row.type === 'test') {
+    const { name, skip, todo } = row;
+    const full = test ? `${test.name} > ${name}` : name;
+    tests.set(row.id, { name: full, skip, todo, ended: false, parent: false, assertions: [] });
+    if (test) {
+      test.parent = true;
     }
-  })
+  } else if (row.type === 'assert' && test) {
+    const { ok, skip, todo } = row;
+    test.assertions.push({ ok, skip: skip || test.skip, todo: todo || test.todo });
+  } else if (row.type === 'end' && test) {
+    test.ended = true;
+  }
+}
+
+tape.createStream({ objectMode: true })
+  .on('data', take)
   .on('end', () => {
     tests.forEach((test) => outcomes.add(test.name, outcomeOf(test)));
     outcomes.end();

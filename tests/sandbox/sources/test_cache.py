@@ -351,3 +351,18 @@ def test_an_interrupt_ends_the_clients_and_leaves_no_half_file(
     assert b"KeyboardInterrupt" in errors
     assert not any((tmp_path / "sources" / "partial").iterdir())
     assert not [path for path in (tmp_path / "sources" / "sha256").rglob("*") if path.is_file()]
+
+
+def test_a_client_is_provided_before_it_is_needed_and_only_then(
+    tmp_path: Path, pure_wheel: Artifact
+) -> None:
+    asked: list[str] = []
+
+    def provide(client: str, _on_line: object) -> None:
+        assert not sources.cached(pure_wheel)
+        asked.append(client)
+
+    sources = Sources(tmp_path / "cache", provide)
+    sources.fetch(pure_wheel, ignore)
+    sources.fetch(pure_wheel, ignore)
+    assert asked == ["pip"]

@@ -46,11 +46,15 @@ test('twice', function (t) {
 });
 
 test('twice', function (t) {
+	t.ok(answer);
+	t.end();
+});
+
+test('outer', function (t) {
 	t.test('within', function (s) {
 		s.ok(answer);
 		s.end();
 	});
-	t.ok(answer);
 	t.end();
 });
 """
@@ -93,7 +97,8 @@ OUTCOMES: Mapping[str, Mapping[str, str]] = {
         "nothing is asserted": "error",
         "twice": "passed",
         "twice #2": "passed",
-        "within": "passed",
+        "outer": "passed",
+        "outer > within": "passed",
     },
     "node:test": {
         "the answer is right": "passed",

@@ -61,6 +61,11 @@ def task_rows(task: "Task") -> list[str]:
     rows = [f"{task.id}  {task.facet}", task.title, "", safe(task.prompt).rstrip(), ""]
     rows += [f"rule    {rule.id}: {rule.reason} ({rule.stated_in})" for rule in task.rules]
     rows += [f"policy  {rule.decision} {rule.id}: {rule.reason}" for rule in task.policy.rules]
+    if registry := task.world.registry:
+        rows.append(
+            f"network {registry.scope}: {len(registry.artifacts)} packages on port"
+            f" {registry.port}, {len(registry.faults)} scripted faults"
+        )
     for owner, globs in task.scope.lists():
         rows += [f"scope   {owner:<9} {glob}" for glob in globs]
     rows += [f"final   {name}: {field.type}" for name, field in task.final.items()]

@@ -39,6 +39,8 @@ def test_a_registry_is_reached_by_grant(
     offered = REGISTRY.format(port=PORT, six=six)
     project.replace(project.task, "\npolicy:\n", f"{offered}\npolicy:\n")
     assert "up to date" in sandbox("build", TASK, **project.environment).err
+    shown = sandbox("show", TASK, **project.environment).out
+    assert f"network network: 1 packages on port {PORT}, 1 scripted faults" in shown
     script = scripts.write(tmp_path / "agent.yaml", scripts.command(FETCH), scripts.command(FETCH))
     run(str(script), runs, "--approver", "allow", **project.environment)
     stored = recorded(runs, engine)

@@ -34,7 +34,7 @@ PORT = 4873
 INSTALL = f"pip install --target /tmp/got --index-url http://localhost:{PORT}/simple/ needed"
 PLAIN = "pip install --target /tmp/got needed"
 PROBE = f"python -c 'import socket; socket.create_connection((\"127.0.0.1\", {PORT}), 5)'"
-ASK: JsonValue = [
+ASK: list[JsonValue] = [
     {
         "id": "pip-asks",
         "when": {"program": "pip", "network": True},
@@ -70,7 +70,8 @@ class World:
     def __init__(self, session: Session, files: Files, folder: Path) -> None:
         self.session, self.files, self.path = session, files, folder / "trace.jsonl"
         self.faults: list[Fault] = []
-        self.rules, self.answers = ASK, DENIED
+        self.rules: list[JsonValue] = ASK
+        self.answers = DENIED
         self.approver: Approver | None = None
 
     def act(self, *actions: tuple[str, dict[str, JsonValue]]) -> list[Reply]:
@@ -194,6 +195,25 @@ def test_nobody_waits_for_the_grant_of_a_later_command(world: World) -> None:
         command(lurk), approval(PLAIN), command(PLAIN), command("ls /tmp")
     )
     assert (lurking.result["left_running"], lurking.result["ended"]) == (0, 2)
+    assert code(installed) == 0
+    assert "reached" not in str(look.result["stdout"])
+
+
+def test_nor_does_root(world: World) -> None:
+    world.approver = AllowAll()
+    root: JsonValue = {
+        "id": "root",
+        "when": {"privileged": True},
+        "decision": "allow",
+        "reason": "It may.",
+    }
+    world.rules = [*ASK, root]
+    world.session.write("/tmp/wait.py", WAIT.encode())
+    wait = "setsid -f /opt/venv/bin/python /tmp/wait.py > /dev/null 2>&1"
+    lurking, installed, look = world.act(
+        command(f"sudo sh -c '{wait}; id -u'"), command(PLAIN), command("ls /tmp")
+    )
+    assert (lurking.result["stdout"], lurking.result["left_running"]) == ("0\n", 0)
     assert code(installed) == 0
     assert "reached" not in str(look.result["stdout"])
 

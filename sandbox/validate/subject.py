@@ -12,7 +12,7 @@ from sandbox.exploits import Exploit
 from sandbox.images import BuiltImage
 from sandbox.tasks import LoadedTask
 from sandbox.validate.agents import agents
-from sandbox.validate.cases import Case, oracles, violators, walks
+from sandbox.validate.cases import ORACLE, Case, oracles, violators, walks
 from sandbox.validate.checks import Check, Row, row_status
 
 NO_GRAPH = "the task has no world graph"
@@ -132,5 +132,5 @@ def _needed(case: Case, checks: frozenset[Check]) -> bool:
     return (
         case.check in checks
         or (Check.ORDER in checks and in_order(case))
-        or (case.check is Check.ORACLE and bool(checks & from_oracle))
+        or (case.agent == ORACLE and bool(checks & from_oracle))
     )

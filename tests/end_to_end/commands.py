@@ -19,7 +19,7 @@ from sandbox.trial import RUN
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
 TASK = "humanize/file-sizes"
 NO_ENGINE = "unix:///nonexistent/engine.sock"
-SECONDS = 120
+SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ def rows(subject: Subject, check: Check) -> list[Row]:
     return list(subject.rows([check]))
 
 
+ORACLES = {"oracle", "oracle denied-first"}
 VIOLATORS = {f"breaks {rule.id}" for rule in LOADED.task.rules if rule.hard}
 
 
@@ -36,7 +37,8 @@ VIOLATORS = {f"breaks {rule.id}" for rule in LOADED.task.rules if rule.hard}
         (Check.TESTS, {"oracle"}),
         (Check.AGENTS, {"null", "final-only", "do-everything", "random 1", "random 2"}),
         (Check.VIOLATORS, VIOLATORS),
-        (Check.ORDER, {"oracle", "null", "final-only"} | VIOLATORS),
+        (Check.ORACLE, ORACLES),
+        (Check.ORDER, {"null", "final-only"} | ORACLES | VIOLATORS),
     ],
 )
 def test_only_the_agents_that_a_check_needs_are_run(check: Check, needed: set[str]) -> None:
@@ -92,7 +94,7 @@ def test_a_graph_with_findings_does_not_hold() -> None:
 def test_agents_of_chance_and_exploits_are_not_repeated() -> None:
     subject = Subject.of(LOADED, IMAGE, frozenset(Check), 1)
     repeated = {name for name, case in subject.cases.items() if in_order(case)}
-    assert repeated == {"oracle", "null", "final-only"} | VIOLATORS
+    assert repeated == {"null", "final-only"} | ORACLES | VIOLATORS
 
 
 def test_trouble_with_the_machinery_is_a_row_of_its_own() -> None:

@@ -118,15 +118,16 @@ class AcpAgent:
         return self._conversation.usage if self._conversation else None
 
     def say(self, about: About, text: str) -> None:
-        """Keep what the agent says as a claim."""
+        """Keep what the agent says as a claim; only words come in pieces."""
         self._claims.say(about, text)
+        if about not in ("message", "thought"):
+            self._claims.flush()
 
     def permitted(self, call: ToolCall) -> bool:
         """Permit the harness's tools, which decide when they are called, and nothing else."""
         permitted = of_harness(call, self._actions)
         word = "left to the tool" if permitted else "rejected"
-        self._claims.say("permission", f"{word}: {described(call)}")
-        self._claims.flush()
+        self.say("permission", f"{word}: {described(call)}")
         return permitted
 
     def ended(self, why: str) -> None:

@@ -29,6 +29,12 @@ from sandbox.agents.requests import LINE_LIMIT, decode_object
 from sandbox.errors import AgentError
 from sandbox.model.usage import ModelUsage
 
+META: dict[str, Any] = {"claudeCode": {"options": {"tools": [], "settingSources": []}}}
+"""What switches an agent's own tools off, where that goes with a session; the others pass over it.
+
+Source: claude-agent-acp, whose `session/new` takes options of the Claude Agent SDK.
+"""
+
 GARBAGE_LIMIT = 100
 """Lines that are no messages, after which an agent is not listened to any more."""
 
@@ -144,7 +150,7 @@ class Conversation:
                 client_info=schema.Implementation(name=NAME, version=sandbox.__version__),
             )
             made = await connection.new_session(
-                cwd=str(self._offer.folder), mcp_servers=[self._server(about)]
+                cwd=str(self._offer.folder), mcp_servers=[self._server(about)], **META
             )
         except (acp.RequestError, ValidationError) as error:
             raise _CannotBeginError(f"The agent opened no session: {_short(error)}.") from error
@@ -209,10 +215,10 @@ class _Client:
                 self._heard.say("thought", text)
             case schema.AgentPlanUpdate(entries=entries):
                 plan = [f"[{entry.status}] {entry.content}" for entry in entries]
-                self._heard.say("plan", "\n".join(plan) + "\n")
+                self._heard.say("plan", "\n".join(plan))
             case schema.UsageUpdate(cost=cost) if cost is not None:
                 self.usage = ModelUsage(cost=max(0.0, cost.amount))
-                self._heard.say("usage", f"{cost.amount} {cost.currency}\n")
+                self._heard.say("usage", f"{cost.amount} {cost.currency}")
             case schema.ToolCallStart() | schema.ToolCallProgress():
                 self._known(update)
 
@@ -224,13 +230,12 @@ class _Client:
         self, update: schema.ToolCallUpdate | schema.ToolCallStart | schema.ToolCallProgress
     ) -> ToolCall:
         """Merge what is said of a call with what was said of it before: each may say a part."""
-        before = self._calls.pop(update.tool_call_id, ToolCall("", "", None, ""))
-        meta = update.field_meta
+        before = self._calls.pop(update.tool_call_id, ToolCall("", "", None, {}))
         call = ToolCall(
             id=update.tool_call_id,
             title=update.title or before.title,
             arguments=before.arguments if update.raw_input is None else update.raw_input,
-            meta=json.dumps(meta, default=str) if meta else before.meta,
+            meta=update.field_meta or before.meta,
         )
         self._calls[update.tool_call_id] = call
         if len(self._calls) > CALLS_KEPT:

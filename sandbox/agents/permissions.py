@@ -21,8 +21,8 @@ class ToolCall:
     id: str
     title: str
     arguments: Any
-    meta: str
-    """What the client adds of its own, as JSON."""
+    meta: dict[str, Any]
+    """What the client adds of its own."""
 
 
 def of_harness(call: ToolCall, actions: Collection[str]) -> bool:
@@ -31,6 +31,7 @@ def of_harness(call: ToolCall, actions: Collection[str]) -> bool:
     The whole title must be the tool's name, as clients spell it: the title of another tool may be
     the command line that it is asked to run, in which anything may stand.
     """
+    named = {f"mcp__{NAME}__{action}" for action in actions}
     names = "|".join(sorted(map(re.escape, actions)))
     spelt = (
         rf"(?:Tool: )?(?:mcp(?:__|_))?{NAME}(?:__|_|/|\.|: ?)(?:{names})",
@@ -39,9 +40,10 @@ def of_harness(call: ToolCall, actions: Collection[str]) -> bool:
     if any(re.fullmatch(each, call.title.strip(), re.DOTALL) for each in spelt):
         return True
     # Of the client's making, where the title says what the tool is asked to do.
-    if re.fullmatch(rf"mcp__?{NAME}__?(?:{names})-[\w-]+", call.id):
+    if re.fullmatch(rf"mcp__?{NAME}__?(?:{names})[-_][\w-]+", call.id):
         return True
-    if re.search(rf'"toolName": "mcp__{NAME}__(?:{names})"', call.meta):
+    told = call.meta.get("claudeCode")
+    if isinstance(told, dict) and str(told.get("toolName")) in named:
         return True
     given = call.arguments
     return (

@@ -96,6 +96,7 @@ def test_an_agent_from_prompt_to_answer(world: World) -> None:
         """
 assert not hello["params"].get("clientCapabilities"), "neither files nor terminals"
 folder = new["params"]["cwd"]
+assert new["params"]["_meta"]["claudeCode"]["options"]["tools"] == []
 assert os.path.isdir(folder) and not os.listdir(folder)
 text = prompt["params"]["prompt"][0]["text"]
 assert text.startswith("Do it."), text
@@ -118,7 +119,7 @@ done(usage={"totalTokens": 130, "inputTokens": 100, "outputTokens": 30, "cachedR
     assert usage.cost == 0.5
     said = claims(world)
     assert ("message", "I will look.") in said
-    assert ("plan", "[pending] Look\n") in said
+    assert ("plan", "[pending] Look") in said
 
 
 def test_an_agent_that_ends_its_turn_without_an_answer(world: World) -> None:
@@ -149,6 +150,7 @@ done()
         ('None, rawInput={"server": "sandbox", "tool": "read_file", "arguments": {}}', "o1"),
         ('"x", _meta={"claudeCode": {"toolName": "mcp__sandbox__git_diff"}}', "o1"),
         ('"ls", toolCallId="mcp_sandbox_run_command-1700-2"', "o1"),
+        ('"ls", toolCallId="mcp_sandbox_git_diff__mcp_sandbox_git_diff_17_0"', "o1"),
         ('"ls", toolCallId="run_shell_command-1700-2"', "o2"),
         ('"sandbox_run_command", kinds=("allow_always",)', "o0"),
         ('"sandbox_run_command", kinds=("reject_once",)', "cancelled"),

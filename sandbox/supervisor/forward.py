@@ -160,7 +160,7 @@ class RemoteListener(Pending):
         """It is closed, or could not be opened."""
         super().finish()
         self._ready.set()
-        for connection in self._connections.values():
+        for connection in [*self._connections.values()]:
             connection.cut()
 
     def close(self) -> None:
@@ -193,6 +193,8 @@ class RemoteListener(Pending):
         )
         self._threads.add(thread)
         thread.start()
+        if self.done:  # a thread that sends has just found that the session is lost
+            connection.cut()
 
     def _work(self, connection: RemoteConnection) -> None:
         try:

@@ -66,7 +66,8 @@ class Repository(Record):
     paths: tuple[str, ...] = ()
     """Folders of the checkout from which the toolchain imports the project, e.g. `src`."""
     requirements: tuple[Artifact, ...] = ()
-    """Packages installed beside the project in the image."""
+    """Packages installed beside the project in the image. Of several versions of one npm package
+    the last is the project's own; the others are for packages that need them."""
 
     @model_validator(mode="after")
     def _releases_are_in_order(self) -> Self:

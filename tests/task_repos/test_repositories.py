@@ -1,0 +1,55 @@
+"""Repositories without a task of their own yet: they build, and upstream's tests pass."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sandbox import engines, places, tasks
+from sandbox.engines.base import SessionSpec
+from sandbox.images import Images
+from sandbox.model.session import Command
+
+pytestmark = pytest.mark.engine
+
+TASK = """
+id: qs/probe
+facet: edit_test_loop
+title: None
+prompt: None.
+image: node
+world: {release: %s}
+scope: {}
+tests:
+  framework: tape
+  command: tape 'test/*.js'
+  hidden: hidden
+  fail_to_pass: ["test/index.js::none"]
+  pass_to_pass: []
+oracle: [{action: git_diff}]
+"""
+ENVIRONMENT = {"PATH": "node_modules/.bin:/usr/local/bin:/usr/bin:/bin", "HOME": "/home/agent"}
+
+
+@pytest.mark.parametrize(("release", "count"), [("6.7.0", 3), ("6.9.4", 5)])
+def test_qs_builds_and_passes_its_own_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str, count: int
+) -> None:
+    for name in ("images", "task_repos"):
+        shutil.copytree(places.project() / name, tmp_path / name)
+    monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
+    folder = tmp_path / "task_repos" / "qs" / "probe"
+    (folder / "hidden").mkdir(parents=True)
+    (folder / "task.yaml").write_text(TASK % release)
+    engine = engines.connect()
+    built = Images(engine, places.cache()).ensure(tasks.load("qs/probe"), print)
+    try:
+        with engine.start(SessionSpec(built.tag)) as session:
+            line = "git tag | wc -l; git status --porcelain --ignored; tape 'test/*.js' | tail -4"
+            command = Command(("/bin/bash", "-c", line), "/home/agent/qs", ENVIRONMENT)
+            printed = session.run(command).stdout.decode()
+    finally:
+        engine.remove_image(built.tag)
+        engine.close()
+    assert printed.startswith(f"{count}\n")
+    assert printed.endswith("# ok\n\n")

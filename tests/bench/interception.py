@@ -4,16 +4,22 @@ The task's image has no compiler: what `make -j4` makes are 48 compressed files,
 and three programs that work for about ten milliseconds.
 """
 
+import platform
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 from sandbox.actions.workspace import ENVIRONMENT
-from sandbox.engines.base import Session
-from sandbox.model.session import Command, ExecObserver, Interception
+from sandbox.engines.base import Limits, Session, SessionSpec
+from sandbox.model.session import AGENT, Command, ExecObserver, Interception
 from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 
 ROUNDS = 15
+FLOOD = 16_000
 HELD = 200
 """Execs whose hold is timed."""
 
@@ -62,6 +68,29 @@ def held(session: Session) -> float:
     return statistics.median(one for one, _ in pairs) - statistics.median(one for _, one in pairs)
 
 
+def flood() -> float:
+    """Milliseconds for 1,000 execs of the smallest program, by 16 processes on 4 processors."""
+    folder = Path(__file__).parent.parent / "sandbox" / "supervisor"
+    target = ["-target", f"{platform.machine()}-linux-musl", "-static", "-O1", "-D_GNU_SOURCE"]
+    zig = [sys.executable, "-m", "ziglang", "cc", *target]
+    with prepared() as (engine, _, image), tempfile.TemporaryDirectory() as place:
+        subprocess.run([*zig, "-o", f"{place}/attacks", folder / "attacks.c"], check=True)
+        subprocess.run([*zig, "-nostdlib", "-o", f"{place}/tiny", folder / "tiny.c"], check=True)
+        with engine.start(SessionSpec(image.tag, limits=Limits(cpus=4))) as session:
+            for name in ("attacks", "tiny"):
+                data = Path(place, name).read_bytes()
+                session.write(f"/tmp/{name}", data, mode=0o755, user=AGENT)
+            session.on_exec(ExecObserver())
+            argv = ("/tmp/attacks", "flood", "/tmp/tiny", str(FLOOD), "16")
+            taken = [
+                session.run(
+                    Command(argv, environment=ENVIRONMENT, interception="log", execs_told=2 * FLOOD)
+                ).duration
+                for _ in range(5)
+            ]
+    return statistics.median(taken) / FLOOD * 1e6
+
+
 def measure() -> list[Measure]:
     with prepared() as (engine, task, image), open_session(engine, image.tag) as session:
         session.on_exec(ExecObserver())
@@ -76,4 +105,5 @@ def measure() -> list[Measure]:
             logged, plain = ratio(session, line, task.worktree)
             rows.append((what, "not logged", logged, plain, bound, False))
         rows.append(("a held exec adds", "the millisecond", held(session), 1.0, 1.0, False))
+    rows.append(("1,000 execs of a flood, logged", "5,000 a second", flood(), 200.0, 1.0, False))
     return rows

@@ -185,14 +185,15 @@ static int untraced(char *program) {
     return failed();
 }
 
-/* Forks and execs as fast as it can, several at once. */
-static int flood(char *program, int count, int at_once) {
+/* Forks and execs as fast as it can, several at once; each tenth time another program. */
+static int flood(char *program, int count, int at_once, char *other) {
     for (int worker = 0; worker < at_once; worker++) {
         if (fork()) continue;
         for (int i = 0; i < count / at_once; i++) {
             pid_t child = vfork();
             if (child == 0) {
-                execve(program, (char *const[]){program, NULL}, nothing);
+                char *chosen = i % 10 == 9 ? other : program;
+                execve(chosen, (char *const[]){chosen, NULL}, nothing);
                 _exit(127);
             }
             waitpid(child, NULL, 0);
@@ -228,7 +229,10 @@ int main(int count, char **arguments) {
     if (strcmp(mode, "x32") == 0) return foreign(true, program);
     if (strcmp(mode, "untraced") == 0) return untraced(program);
     if (strcmp(mode, "hidden") == 0) return hidden(program);
-    if (strcmp(mode, "flood") == 0) return flood(program, number, 4);
+    if (strcmp(mode, "flood") == 0) {
+        int at_once = count > 4 ? atoi(arguments[4]) : 4;
+        return flood(program, number, at_once, count > 5 ? arguments[5] : program);
+    }
     first = arguments[2];
     second = arguments[3];
     pid_t waker = count > 4 && strcmp(arguments[4], "wake") == 0 ? fork() : -1;

@@ -24,7 +24,7 @@ class Roots(Recorder):
     """Lets root run what is not called `denied`."""
 
     def seen(self, execution: Exec) -> int:
-        super().seen(execution)
+        super().seen(execution)  # which may do something meanwhile
         denied = execution.privileged and execution.arguments == (b"echo", b"denied")
         return errno.EACCES if denied else 0
 
@@ -211,3 +211,22 @@ for data, descriptors in (
     done = rooted.shell(f"python3 - <<'END'\n{program}\nEND")
     assert (done.exit_code, done.stderr) == (0, b"")
     assert rooted.roots.asked == []
+
+
+def test_another_program_than_was_decided_on_does_not_run(rooted: Rooted) -> None:
+    def change(seen: Exec) -> int:
+        if seen.privileged:
+            rooted.session.write("/tmp/program", b"#!/bin/cat\n")
+        return 0
+
+    if rooted.session.greeting.coverage("log") == "top-level":
+        pytest.skip("nothing is compared")
+    rooted.session.write("/tmp/program", b"#!/bin/sh\necho decided on\n", mode=0o755)
+    line = "sudo /tmp/program; echo $?"
+    assert rooted.shell(line).stdout == b"decided on\n0\n"
+    rooted.roots.decide = change
+    done = rooted.shell(line)
+    rooted.roots.decide = lambda _: 0
+    assert done.stdout in (b"127\n", b"137\n")
+    (asked,) = rooted.roots.asked
+    assert rooted.roots.ends[asked.number].outcome is ExecOutcome.MISMATCH

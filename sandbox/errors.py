@@ -76,6 +76,12 @@ class CallError(SandboxError):
     """An open session cannot be reached, or went away."""
 
 
+class ClientError(SandboxError):
+    """A client that a preset describes is absent, or not as it is described."""
+
+    exit_code = 2
+
+
 class StoreError(SandboxError):
     """A run folder cannot be written or read."""
 

@@ -2,9 +2,10 @@
 
 TASK ?= humanize/file-sizes
 BIN := .venv/bin
+AGENTS = $(notdir $(basename $(wildcard sandbox/clients/presets/*.yaml)))
 
 .NOTPARALLEL:
-.PHONY: run test check bench setup environment fuzzer clean
+.PHONY: run test agents test-agents check bench setup environment fuzzer clean
 
 run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> running $(TASK) with the oracle"
@@ -15,6 +16,13 @@ run: setup ## watch the oracle solve a task, then see what it changed
 test: setup fuzzer ## all tests, those with the engine included
 	@echo "==> testing"
 	@$(BIN)/python -m pytest
+
+agents: environment ## real clients for the tests, from npm and PyPI into the cache
+	@for name in $(AGENTS); do echo "==> installing $$name"; $(BIN)/sandbox agents install $$name || exit; done
+
+test-agents: setup agents ## the tests that drive real clients
+	@echo "==> testing with real clients"
+	@SANDBOX_TEST_AGENTS=1 $(BIN)/python -m pytest -m clients
 
 check: environment ## style and types
 	@echo "==> checking style (ruff)"

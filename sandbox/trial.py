@@ -22,6 +22,7 @@ from sandbox.errors import CoverageError, SandboxError, StoreError, UsageError
 from sandbox.grading import grade, run_tests
 from sandbox.images import BuiltImage
 from sandbox.model.change import ChangeSet
+from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.event import Entry, Final, RunStarted
 from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
@@ -72,6 +73,8 @@ class Trial:
     tester: Tester = tested
     mode: Mode = "raw"
     """What stands between the agent and the run."""
+    client: ClientRecord | None = None
+    """Where the agent is a client that a preset describes."""
 
 
 def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
@@ -98,6 +101,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         sandbox_version=sandbox.__version__,
         engine=" ".join((about.name, about.version, about.runtime)).strip(),
         started=_now(),
+        client=trial.client,
     )
     store.create(record)
     try:

@@ -24,7 +24,7 @@ LAYERS = (
     {"graders"},
     {"grading"},
     {"store"},
-    {"trial", "report"},
+    {"trial", "report", "safety"},
     {"batch"},
     {"validate", "audit"},
     {"cli"},

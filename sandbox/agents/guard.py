@@ -38,8 +38,9 @@ class Guard:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._status: int | None = None
         self._process = os.posix_spawnp(
-            command[0], command, os.environ, setsid=True, setsigdef=(signal.SIGPIPE,)
+            command[0], command, os.environ, setsid=True, setsigdef=(signal.SIGPIPE, signal.SIGINT)
         )
+        signal.signal(signal.SIGINT, self._pass_on)
 
     def run(self, leash: int) -> int:
         """Wait for the program or the leash, then kill what is left; the status as of wait(2)."""
@@ -53,6 +54,11 @@ class Guard:
             self._kill()
             time.sleep(PAUSE)
         return self._status or 0
+
+    def _pass_on(self, number: int, _frame: object) -> None:
+        if self._status is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-self._process, number)
 
     def _reap(self) -> bool:
         """Take the statuses of children that have ended; whether any is left."""

@@ -43,6 +43,8 @@ class Address:
     socket: Path
     config: Path
     """A file with both as most clients want it: `{"mcpServers": {"sandbox": {...}}}`."""
+    actions: tuple[str, ...]
+    """The names of the tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,9 @@ class McpAgent:
         (self._folder / "prompt").write_text(prompt, encoding="utf-8")
         private = self._folder / "private"
         private.mkdir()
-        launch = self._client.launch(_address(self._server, self._folder), prompt, private)
+        launch = self._client.launch(
+            _address(self._server, self._folder, briefing), prompt, private
+        )
         about = {"SANDBOX_RUN": briefing.run, "SANDBOX_TASK": briefing.task}
         with (self._folder / "prompt").open("rb") as stdin:
             self._program = Program(
@@ -167,6 +171,16 @@ class McpAgent:
                 self._server.close()
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
+
+    def interrupt(self) -> None:
+        """Do as Ctrl-C does; from any thread."""
+        if self._program is not None:
+            self._program.interrupt()
+
+    def kill(self) -> None:
+        """Kill the client with all that it started; from any thread."""
+        if self._program is not None:
+            self._program.kill_tree()
 
     def used(self) -> ModelUsage | None:
         """What the client has said."""
@@ -201,7 +215,7 @@ class McpAgent:
             self._usage = self._client.used(self._place.output, self._folder / "private")
 
 
-def _address(server: McpServer, folder: Path) -> Address:
+def _address(server: McpServer, folder: Path, briefing: Briefing) -> Address:
     """Write the address down in a file that its owner alone can read."""
     headers = {"Authorization": f"Bearer {server.token}"}
     entry = {"type": "http", "url": server.url, "headers": headers}
@@ -210,4 +224,5 @@ def _address(server: McpServer, folder: Path) -> Address:
     config.write_text(json.dumps({"mcpServers": {NAME: entry}}), encoding="utf-8")
     if server.socket is None:
         raise RuntimeError("a run's server has a socket")
-    return Address(server.url, server.token, server.socket, config)
+    actions = tuple(action.name for action in briefing.actions)
+    return Address(server.url, server.token, server.socket, config, actions)

@@ -218,7 +218,8 @@ class _Lines:
         self._writer.write(text.encode("utf-8", "replace"))
 
     async def flush(self) -> None:
-        await self._writer.drain()
+        with suppress(ConnectionError):  # the reader notices
+            await self._writer.drain()
 
 
 def _listen(path: Path) -> socket.socket:

@@ -65,6 +65,11 @@ class Program(subprocess.Popen[bytes]):
         self.release()
         self.wait()
 
+    def interrupt(self) -> None:
+        """Send it and its group SIGINT, as a terminal would."""
+        with contextlib.suppress(ProcessLookupError):
+            self.send_signal(signal.SIGINT)
+
     def release(self) -> None:
         """Let the leash go: the guard kills whatever there is, and ends."""
         if self._leash >= 0:

@@ -12,6 +12,7 @@ from sandbox.errors import UsageError
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.agents.mcp_agent import Place
+    from sandbox.model.client import ClientRecord
     from sandbox.model.run import Mode
     from sandbox.model.usage import Price
     from sandbox.store import RunFolder
@@ -50,7 +51,33 @@ class AgentChoice:
 Make = Callable[["RunFolder"], "Agent"]
 
 
-def choose_agent(choice: AgentChoice, task: "LoadedTask") -> Make:
+@dataclass(frozen=True, slots=True)
+class ChosenAgent:
+    """What makes the agent of a run, and what is known of it beforehand."""
+
+    make: Make
+    client: "ClientRecord | None" = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be said before a run."""
+        return self.client.warnings if self.client else ()
+
+    def __call__(self, folder: "RunFolder") -> "Agent":
+        """Make it."""
+        return self.make(folder)
+
+
+def choose_agent(choice: AgentChoice, task: "LoadedTask") -> ChosenAgent:
+    """Make an agent of what the command line names."""
+    from sandbox.clients import library
+
+    if choice.text in library.names():
+        return _preset(choice)
+    return ChosenAgent(_make(choice, task))
+
+
+def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
     """Make an agent of `oracle`, `null`, `llm`, `human`, `mcp`, a script or a command line."""
     from sandbox.agents.scripted import ScriptedAgent, null_agent
     from sandbox.documents import load
@@ -61,7 +88,8 @@ def choose_agent(choice: AgentChoice, task: "LoadedTask") -> Make:
         return _llm(choice)
     if choice.model or choice.base_url or choice.prices:
         raise UsageError(
-            "--model, --base-url and --prices go with `--agent llm`.", f"The agent is {text!r}."
+            "--model and --base-url go with `--agent llm` or a preset, --prices with `llm`.",
+            f"The agent is {text!r}.",
         )
     if text == "human":
         return _human(choice)
@@ -83,6 +111,26 @@ def _command(text: str) -> Make:
     from sandbox.agents.command import CommandAgent
 
     return lambda folder: CommandAgent(text, folder.agent_log)
+
+
+def _preset(choice: AgentChoice) -> ChosenAgent:
+    from sandbox import places
+    from sandbox.agents.mcp_agent import McpAgent
+    from sandbox.clients import library
+    from sandbox.clients.client import PresetClient, choose_model
+    from sandbox.clients.installation import locate
+    from sandbox.clients.standing import identify
+
+    if choice.protocol not in (None, Protocol.MCP):
+        raise UsageError(f"{choice.text} speaks MCP.", "Leave --protocol out.")
+    if choice.prices:
+        raise UsageError("--prices goes with `--agent llm`.", "The client says what it cost.")
+    preset = library.find(choice.text)
+    model = choose_model(preset, choice.model, choice.base_url)
+    installation = locate(preset, places.cache())
+    client = PresetClient(preset, installation, model)
+    found = identify(preset, installation, places.cache())
+    return ChosenAgent(lambda folder: McpAgent(client, _place(folder)), found)
 
 
 def _client(text: str, protocol: Protocol) -> Make:

@@ -15,6 +15,7 @@ import typer
 
 import sandbox
 from sandbox.cli import (
+    agents,
     audit,
     build,
     call,
@@ -102,6 +103,15 @@ for name, verb in VERBS.items():
 policy.policy.callback()(policy.about)
 policy.policy.command("explain")(reported(policy.explain))
 app.add_typer(policy.policy)
+
+agents.agents.callback()(agents.about)
+for name, verb in (
+    ("list", agents.list_presets),
+    ("install", agents.install),
+    ("check", agents.check),
+):
+    agents.agents.command(name)(reported(verb))
+app.add_typer(agents.agents)
 
 
 def crash_report(error: BaseException) -> str:

@@ -95,16 +95,19 @@ def run(
     agent: Annotated[
         str,
         typer.Option(
-            help="`oracle`, `null`, `llm`, `human`, a YAML list, a command, or `mcp`: who connects."
+            help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
+            " a command, or `mcp`: who connects."
         ),
     ],
     protocol: Annotated[
         Protocol | None,
         typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="With `llm`: the model's name.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="With `llm` or a preset: the model's name.")
+    ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="With `llm`: a chat endpoint; OpenAI's by default.")
+        str | None, typer.Option(help="With `llm` or a preset: where the model is.")
     ] = None,
     prices: Annotated[
         Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
@@ -172,6 +175,8 @@ def _run_one(
     progress = Progress(sys.stderr if as_json else sys.stdout)
     engine = engines.connect()
     try:
+        for warning in make.warnings:
+            progress.done(f"warning: {warning}")
         image = Images(engine, places.cache()).ensure(loaded, progress.doing)
         trial = Trial(
             task=loaded,
@@ -180,6 +185,7 @@ def _run_one(
             approver=approver,
             keep=keep,
             mode=agent.mode,
+            client=make.client,
         )
         folder = perform(trial, engine, store, Display(progress))
     finally:

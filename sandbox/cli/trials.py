@@ -74,6 +74,9 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
     loaded = {task.task.id: task for task in order.tasks}
     built = {name: images.ensure(task, progress.doing) for name, task in loaded.items()}
     agents = {name: choose_agent(order.agent, task) for name, task in loaded.items()}
+    for agent in list(agents.values())[:1]:
+        for warning in agent.warnings:
+            progress.done(f"warning: {warning}")
 
     def prepare(job: "Job") -> Trial:
         task = loaded[job.task]
@@ -84,6 +87,7 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
             approver=choose_approver(order.approver, task.task),
             keep=order.keep,
             mode=order.agent.mode,
+            client=agents[job.task].client,
         )
 
     return prepare

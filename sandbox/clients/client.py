@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -12,7 +12,6 @@ from sandbox.clients import usage
 from sandbox.clients.installation import Installation, platform_name, printed_by
 from sandbox.clients.preset import Derived, Preset
 from sandbox.errors import ClientError, UsageError
-from sandbox.model.action import ACTIONS
 from sandbox.model.usage import ModelUsage
 
 PASSED = (
@@ -61,11 +60,11 @@ def choose_model(preset: Preset, name: str | None, base_url: str | None) -> Mode
     return Model(name or endpoint.model, url, key)
 
 
-def offered(preset: Preset) -> set[str]:
+def offered(preset: Preset, actions: Iterable[str]) -> set[str]:
     """The names by which the client is to offer the harness's actions."""
     template = Template(preset.tools)
     return {
-        template.substitute(action=name) for name in ACTIONS if name not in preset.missing_tools
+        template.substitute(action=name) for name in actions if name not in preset.missing_tools
     }
 
 
@@ -83,7 +82,7 @@ class PresetClient:
         home, work = folder / "home", folder / "work"
         for made in (home, work):
             made.mkdir()
-        ending = Template(self._preset.prompt).substitute(actions=", ".join(ACTIONS))
+        ending = Template(self._preset.prompt).substitute(actions=", ".join(address.actions))
         names = {
             "prompt": f"{prompt}\n{ending}" if ending else prompt,
             "url": address.url,
@@ -97,7 +96,7 @@ class PresetClient:
             "bin": str(self._installation.program.parent),
             "clients": str(Path(__file__).parent),
             "platform": platform_name(),
-            "tools": json.dumps(sorted(offered(self._preset))),
+            "tools": json.dumps(sorted(offered(self._preset, address.actions))),
         }
         for path, content in self._preset.files.items():
             place = Path(self._fill(path, names))

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from sandbox.model.base import Record
+from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
 
@@ -38,6 +39,8 @@ class RunRecord(Record):
     """What failed, where the verdict is `error`."""
     evidence: dict[str, str] = {}
     """SHA-256 of each file of the run folder that the grade is made of, once all are there."""
+    client: ClientRecord | None = None
+    """Where the agent is a client that a preset describes."""
     container: str | None = None
     """Where it was kept (`--keep`), its name."""
 

@@ -74,7 +74,7 @@ class ModelServer:
                 faults = []
         self._server = _Server(("127.0.0.1", 0), self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, name="models", daemon=True).start()
+        threading.Thread(target=self._serve, name="models", daemon=True).start()
 
     def respond(self, dialect: Dialect, asked: Asked) -> Answer | Fault:
         """Do the step that is due."""
@@ -108,6 +108,9 @@ class ModelServer:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _serve(self) -> None:
+        self._server.serve_forever(poll_interval=0.02)
 
     def _fault(self, due: int, faults: list[Fault]) -> Fault | None:
         had = self.failed[due]

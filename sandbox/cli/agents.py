@@ -1,0 +1,153 @@
+"""`sandbox agents`: the clients that presets describe: which are here, and which can be trusted."""
+
+import secrets
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.tables import table
+from sandbox.cli.terminal import Progress, coloured, document, line
+from sandbox.errors import ClientError
+
+if TYPE_CHECKING:
+    from sandbox.clients.installation import Installation
+    from sandbox.clients.preset import Preset
+    from sandbox.model.client import GateReport
+
+agents = typer.Typer(name="agents", no_args_is_help=True)
+
+GATE_TASK = "humanize/file-sizes"
+
+PresetArgument = Annotated[str, typer.Argument(help="A preset: `sandbox agents list`.")]
+
+
+def about() -> None:
+    """Clients that others made, driven by presets."""
+
+
+def list_presets(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """List the presets: known version, version that is installed, and how the gate went."""
+    import json
+
+    from sandbox.clients import library
+
+    found = [(preset, *_standing(preset)) for preset in map(library.find, library.names())]
+    if as_json:
+        rows = [
+            {
+                "preset": preset.name,
+                "title": preset.title,
+                "package": preset.package.name,
+                "known_version": preset.package.version,
+                "version": version,
+                "gate": gate,
+            }
+            for preset, version, gate in found
+        ]
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    head = ("preset", "client", "known", "installed", "gate")
+    cells = [
+        (preset.name, preset.title, preset.package.version, version or "-", gate)
+        for preset, version, gate in found
+    ]
+    for row in table(head, cells, left=len(head)):
+        typer.echo(row)
+
+
+def install(preset: PresetArgument) -> None:
+    """Install a preset's client, in the version that it knows, into the cache."""
+    from sandbox import places
+    from sandbox.clients import installation, library
+
+    found = library.find(preset)
+    folder = installation.install(found, places.cache())
+    version = installation.version(found, installation.locate(found, places.cache()))
+    typer.echo(f"{found.title} {version} is in {folder}")
+
+
+def check(
+    preset: PresetArgument,
+    *,
+    task: Annotated[
+        str, typer.Option(help="The task in whose container the client acts.")
+    ] = GATE_TASK,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Drive a client with a scripted model and look at what comes of it.
+
+    The tools that the model is offered must be the harness's, a call of a built-in tool must change
+    nothing on this host, a denied action must not be done, and what runs when the client is
+    interrupted must be killed. The report is kept; `sandbox run` warns where there is none.
+
+    Exit codes: 0 passed, 1 failed, 2 usage (also where the client is not installed), 3
+    infrastructure.
+    """
+    from sandbox import places
+    from sandbox.clients import library, standing
+    from sandbox.clients.installation import locate
+
+    found = library.find(preset)
+    installed = locate(found, places.cache())
+    progress = Progress(sys.stderr)
+    try:
+        report = _drive(found, installed, task, progress)
+    finally:
+        progress.close()
+    standing.keep(found, report, places.cache())
+    if as_json:
+        typer.echo(document(report))
+    else:
+        for text in rows(report):
+            typer.echo(text)
+    raise typer.Exit(0 if report.passed else 1)
+
+
+def rows(report: "GateReport") -> list[str]:
+    """Put a report into lines."""
+    verdict = coloured("passed" if report.passed else "failed")
+    return [
+        f"{report.preset} {line(report.version)}: {verdict} in {report.seconds:.1f} s",
+        *(
+            f"  {check.name:<10} {coloured('passed' if check.passed else 'failed')}"
+            f"   {line(check.message)}"
+            for check in report.checks
+        ),
+    ]
+
+
+def _drive(
+    found: "Preset", installed: "Installation", task: str, progress: Progress
+) -> "GateReport":
+    from sandbox import engines, places
+    from sandbox import tasks as library
+    from sandbox.images import Images
+    from sandbox.safety.gate import Gate
+    from sandbox.trial import specification
+
+    loaded = library.load(task)
+    engine = engines.connect()
+    try:
+        image = Images(engine, places.cache()).ensure(loaded, progress.doing)
+        name = f"{secrets.token_hex(4)}-gate"
+        with engine.start(specification(loaded, image, name)) as session:
+            return Gate(found, installed, session, loaded.worktree, progress.doing).check()
+    finally:
+        engine.close()
+
+
+def _standing(preset: "Preset") -> tuple[str | None, str]:
+    """Version that is installed, None where none is, and how the gate went."""
+    from sandbox import places
+    from sandbox.clients.installation import locate, version
+    from sandbox.clients.standing import report
+
+    try:
+        found = version(preset, locate(preset, places.cache()))
+    except ClientError:
+        return None, "-"
+    last = report(preset, found, places.cache())
+    return found, "never" if last is None else "passed" if last.passed else "failed"

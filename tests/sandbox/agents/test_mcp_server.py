@@ -17,7 +17,7 @@ from sandbox.agents.base import Garbage
 from sandbox.agents.calls import WAITING_LIMIT, Calls
 from sandbox.agents.mcp_server import McpServer
 from sandbox.agents.requests import LINE_LIMIT
-from sandbox.model.action import ACTIONS, Request
+from sandbox.model.action import ACTIONS, SERVER_ACTIONS, Request
 from sandbox.model.briefing import Ended, Reply, brief
 from tests.sandbox.agents.mcp_wire import HttpClient, SocketClient
 from tests.sandbox.runs import ANSWER
@@ -91,7 +91,7 @@ def tools(client: Client) -> dict[str, dict[str, Any]]:
 
 def test_the_tools_are_the_actions(client: Client) -> None:
     found = tools(client)
-    assert list(found) == list(ACTIONS)
+    assert list(found) == [name for name in ACTIONS if name not in SERVER_ACTIONS]
     for name, tool in found.items():
         assert tool["description"] == ACTIONS[name].__doc__
         if name != "final_answer":

@@ -160,7 +160,7 @@ def test_a_container_that_is_removed_in_the_middle(
     assert stored.record.verdict == "error"
     assert "removed by someone else" in stored.record.problem
     assert stored.ended.reason == "session_lost"
-    assert sandbox("show", "last", "--runs", runs).out.splitlines()[1] == "verdict: error"
+    assert "verdict: error" in sandbox("show", "last", "--runs", runs).out.splitlines()
     again = sandbox("grade", "last", "--runs", runs)
     assert again.code == 3
     assert "has no" in again.err

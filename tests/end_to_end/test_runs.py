@@ -244,7 +244,7 @@ def test_a_verdict_is_shown_by_any_name_of_the_run(oracle: Oracle) -> None:
         shown = sandbox("show", name, "--runs", oracle.runs)
         assert shown.code == 0
         assert shown.out.splitlines()[0].startswith(f"{run_id}  {TASK}  agent oracle")
-        assert shown.out.splitlines()[1] == "verdict: passed"
+        assert "verdict: passed" in shown.out.splitlines()
     unknown = sandbox("show", "nothing", "--runs", oracle.runs)
     assert unknown.code == 2
     assert run_id in unknown.err

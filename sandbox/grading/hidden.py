@@ -3,12 +3,15 @@
 Tests, runner and configuration belong to root, cannot be written and come last. Each test file has
 a process, a user and a temporary folder of its own; the supervisor starts it, its outcomes go
 straight to the host, and what it leaves running is killed. In each file stand tests that have to
-fail. The candidate is imported by the very process that judges it all the same: this is hardened,
-not forgery-proof (see `docs/grading.md`).
+fail, and one file, nobody knows which, is run once more with all its tests made to fail. The
+candidate is imported by the very process that judges it all the same: this is hardened, not
+forgery-proof (see `docs/grading.md`).
 """
 
 import contextlib
+import itertools
 import math
+import queue
 import random
 import secrets
 import time
@@ -24,18 +27,18 @@ from sandbox.errors import DocumentError
 from sandbox.grading import outcomes
 from sandbox.grading.cases import run_cases
 from sandbox.grading.frameworks import FRAMEWORKS
-from sandbox.grading.frameworks.base import Framework, Place, TestFile
+from sandbox.grading.frameworks.base import Framework, Place, Sabotaging, TestFile
+from sandbox.grading.processes import Ended, Processes, processes
 from sandbox.grading.testers import FIRST_TESTER, tester
 from sandbox.model import path as paths
 from sandbox.model.grade import CaseReport, TestOutcome, TestReport
-from sandbox.model.session import AGENT, HOME, ROOT, Command, Completed
+from sandbox.model.session import AGENT, HOME, ROOT, Command
 from sandbox.tasks import LoadedTask
 
 FOLDER = "/grading"
-OUTPUT_LIMIT = 256 << 10
 LOG_LIMIT = 16 << 10
-RESULTS_LIMIT = 16 << 20
-"""Bytes of outcomes from one file; none that is honest has as many."""
+WORTH_A_RUNNER = 4
+"""Test files for which another runner is started beside the first: that takes as long as three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,19 @@ def run_tests(
     tests = sorted(graded | {path for path in hidden if framework.is_test_file(path)})
     _open_up(session, task.worktree)
     cases = _run_cases(task, session, place, seed or secrets.token_hex(16))
-    try:
-        files = _lay_tests(framework, session, hidden, place, tests)
-    except OSError as error:
-        return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
-    ran = _run_all(task, framework, session, place, files)
+    for name, content in framework.runner_files(hidden).items():
+        _lay(session, f"{place.folder}/{name}", content, "/")
+    with contextlib.ExitStack() as stack:
+        running = []
+        for number in range(_at_once(task, tests)):
+            user = tester(session, FIRST_TESTER + number)
+            running.append(processes(framework, session, place, user))
+            stack.callback(running[-1].close)
+        try:
+            sources = _lay_tests(framework, session, hidden, place, tests)
+        except OSError as error:
+            return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
+        ran = _run_all(task, framework, session, place, sources, running)
     session.kill_all()
     return _report(ran).model_copy(update={"cases": cases})
 
@@ -123,29 +134,26 @@ def _lay_tests(
     hidden: dict[str, bytes],
     place: Place,
     tests: list[str],
-) -> dict[str, TestFile]:
+) -> dict[str, bytes]:
     """Put everything of the grader's into the container, owned by root and read-only."""
     for path, content in hidden.items():
         if path not in tests and not framework.configures(path):
             _lay(session, paths.raw(path), content, place.worktree)
-    files = {}
+    sources = {}
     for path in tests:
         raw = paths.raw(path)
         source = hidden.get(path)
         if source is None:
             source = session.read(raw, beneath=place.worktree, follow=False)
-        files[path] = _with_canaries(framework, path, source)
-        _lay(session, raw, files[path].source, place.worktree)
-    for name, content in framework.runner_files(hidden).items():
-        _lay(session, f"{place.folder}/{name}", content, "/")
-    return files
+        sources[path] = source
+        _lay(session, raw, source, place.worktree)
+    return sources
 
 
-def _with_canaries(framework: Framework, path: str, source: bytes) -> TestFile:
-    try:
-        return framework.with_canaries(path, source, random.SystemRandom())
-    except ValueError as error:
-        raise DocumentError(f"The test file {path} cannot be read: {error}.") from error
+def _at_once(task: LoadedTask, tests: list[str]) -> int:
+    """Say how many files are run at once: one for each processor, if that is worth it."""
+    cpus, wanted = math.ceil(task.task.limits.cpus), math.ceil(len(tests) / WORTH_A_RUNNER)
+    return max(min(cpus, wanted), 1)
 
 
 def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> None:
@@ -163,49 +171,73 @@ def _open_up(session: Session, worktree: str) -> None:
         session.run(Command(argv=("/bin/chmod", "o+rx", *closed), user=AGENT))
 
 
+def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list[TestFile]]:
+    """Put canaries into each file; one file has a decoy, too, before it or after it.
+
+    A decoy's tests have the ids of the real ones, and have to fail.
+    """
+    chance = random.SystemRandom()
+    versions = {}
+    for path, source in sources.items():
+        try:
+            versions[path] = [framework.with_canaries(path, source, chance)]
+        except ValueError as error:
+            raise DocumentError(f"The test file {path} cannot be read: {error}.") from error
+    if isinstance(framework, Sabotaging):
+        for path in chance.sample(sorted(sources), len(sources)):
+            decoy = framework.sabotaged(path, sources[path], chance)
+            if decoy is not None:
+                like_the_others = framework.with_canaries(path, decoy.source, chance)
+                decoy = TestFile(like_the_others.source, decoy.canaries, decoy=True)
+                versions[path].insert(chance.randrange(2), decoy)
+                break
+    return versions
+
+
 def _run_all(
     task: LoadedTask,
     framework: Framework,
     session: Session,
     place: Place,
-    files: dict[str, TestFile],
+    sources: dict[str, bytes],
+    running: list[Processes],
 ) -> list[_Ran]:
-    """Run each file in a process of its own, as many at once as the container has processors."""
+    """Run each file in a process of its own."""
     seconds = task.task.tests.timeout_seconds
     deadline = time.monotonic() + seconds
+    left = queue.SimpleQueue[tuple[str, list[TestFile]]]()
+    for version in _versions(framework, sources).items():
+        left.put(version)
 
-    def run(number: int, path: str) -> _Ran:
-        own = tester(session, FIRST_TESTER + number)
-        completed = session.run(
-            Command(
-                argv=framework.argv(place, path),
-                cwd=place.worktree,
-                environment={**framework.environment, **own.environment},
-                user=own.user,
-                timeout=max(deadline - time.monotonic(), 0.001),
-                stdout_limit=RESULTS_LIMIT,
-                stderr_limit=OUTPUT_LIMIT,
-                kill_survivors=True,
-            )
-        )
-        return _read(completed, path, files[path], seconds)
+    def work(process: Processes) -> list[_Ran]:
+        """Run files until there are none left."""
+        ran = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                path, versions = left.get_nowait()
+                for file in versions:
+                    _lay(session, paths.raw(path), file.source, place.worktree)
+                    ran.append(_read(process.run(path, deadline), path, file))
+        return ran
 
-    with ThreadPoolExecutor(math.ceil(task.task.limits.cpus)) as pool:
-        return list(pool.map(run, range(len(files)), files))
+    with ThreadPoolExecutor(len(running)) as pool:
+        return list(itertools.chain.from_iterable(pool.map(work, running)))
 
 
-def _read(completed: Completed, path: str, file: TestFile, seconds: float) -> _Ran:
-    log = safe(completed.stderr[-LOG_LIMIT:].decode("utf-8", "replace"))
+def _read(ended: Ended, path: str, file: TestFile) -> _Ran:
+    log = safe(ended.log[-LOG_LIMIT:].decode("utf-8", "replace"))
     for canary in file.canaries:
         log = log.replace(canary.removeprefix(path), "::canary")
-    if completed.timed_out:
-        return _Ran({}, log, f"they took longer than {seconds:g} seconds")
-    if completed.out_of_memory:
-        return _Ran({}, log, "they ran out of memory")
-    if completed.stdout_bytes > RESULTS_LIMIT:
-        return _Ran({}, log, "there are more outcomes than the runner writes", tampering=True)
+    if ended.problem:
+        return _Ran({}, log, f"{path}: {safe(ended.problem)}")
+    if ended.cut:
+        why = f"{path}: there are more outcomes than the runner writes"
+        return _Ran({}, log, why, tampering=True)
     try:
-        return _Ran(outcomes.read(completed.stdout, completed.exit_code, file.canaries), log)
+        if file.decoy:
+            outcomes.check_decoy(ended.outcomes, ended.status, file.canaries)
+            return _Ran({}, "")
+        return _Ran(outcomes.read(ended.outcomes, ended.status, file.canaries), log)
     except outcomes.Forged as forged:
         return _Ran({}, log, f"{path}: {safe(str(forged))}", tampering=True)
     except outcomes.Stopped as stopped:

@@ -39,6 +39,17 @@ def read(data: bytes, status: int | None, canaries: frozenset[str]) -> dict[str,
     `data` is what the runner of one file wrote, `status` the exit status that the supervisor saw.
     Both have to tell the same, and every canary has to have failed. Raises Stopped or Forged.
     """
+    return _without_canaries(_all(data, status), canaries)
+
+
+def check_decoy(data: bytes, status: int | None, canaries: frozenset[str]) -> None:
+    """Raise Stopped or Forged as `read` does, and Forged where a sabotaged test passed."""
+    for test, outcome in _all(data, status).items():
+        if outcome == "passed" and {test, test.partition("[")[0]} & canaries:
+            raise Forged("a test that was made to fail ended as passed")
+
+
+def _all(data: bytes, status: int | None) -> dict[str, TestOutcome]:
     lines = data.split(b"\n")
     unfinished = lines.pop()
     ended = bool(lines) and lines[-1].startswith(b'{"end"')
@@ -56,7 +67,7 @@ def read(data: bytes, status: int | None, canaries: frozenset[str]) -> dict[str,
     failed = sum(outcome in ("failed", "error") for outcome in found.values())
     if status != exit_status(failed):
         raise Forged(f"the outcomes have {failed} failures, which the exit status denies")
-    return _without_canaries(found, canaries)
+    return found
 
 
 def _how(status: int | None) -> str:

@@ -13,6 +13,7 @@ from tests.bench import (
     actions,
     changes,
     checker,
+    hardening,
     interception,
     monitors,
     start,
@@ -56,7 +57,17 @@ class Row:
 
 
 def main() -> int:
-    parts = (actions, start, changes, monitors, checker, interception, trials, validation)
+    parts = (
+        actions,
+        start,
+        changes,
+        monitors,
+        checker,
+        interception,
+        trials,
+        hardening,
+        validation,
+    )
     rows = [Row(*values) for part in parts for values in part.measure()]
     print(f"{platform.machine()}, {os.cpu_count()} processors; p50 in ms\n")
     print("| what | ours | floor | ratio | bound | met |")

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox.engines.base import Session
-from sandbox.grading.cases.answers import Answer, Fields, Unanswered
+from sandbox.grading.cases.answers import Answer, Fields
 from sandbox.grading.cases.subjects import START_SECONDS, command, from_json
+from sandbox.grading.lines import Unanswered
 from sandbox.grading.runners import wire
 from sandbox.grading.testers import Tester
 from sandbox.model.case import HttpSubject

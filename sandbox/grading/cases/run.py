@@ -9,11 +9,12 @@ from pathlib import Path
 
 from sandbox.changes.patch import safe
 from sandbox.engines.base import Session
-from sandbox.grading.cases.answers import ForgedAnswer, Unanswered
+from sandbox.grading.cases.answers import ForgedAnswer
 from sandbox.grading.cases.calls import Call, calls
 from sandbox.grading.cases.comparing import objection
 from sandbox.grading.cases.http import HttpServer
 from sandbox.grading.cases.subjects import Caller, Function, McpServer, Program
+from sandbox.grading.lines import Unanswered
 from sandbox.grading.testers import FIRST_SERVANT, tester
 from sandbox.model.case import Case, CaseFile, CommandSubject, FunctionSubject, HttpSubject
 from sandbox.model.grade import CaseOutcome, CaseReport

@@ -8,15 +8,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from sandbox.engines.base import Session
-from sandbox.grading.cases.answers import (
-    Answer,
-    Fields,
-    ForgedAnswer,
-    Lines,
-    Raised,
-    Unanswered,
-    Value,
-)
+from sandbox.grading.cases.answers import Answer, Fields, ForgedAnswer, Raised, Value
+from sandbox.grading.lines import Lines, Unanswered
 from sandbox.grading.runners import wire
 from sandbox.grading.testers import Tester
 from sandbox.model.case import CommandSubject, FunctionSubject, McpSubject

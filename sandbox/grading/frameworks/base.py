@@ -1,7 +1,7 @@
 """What the grading of hidden tests needs to know of a test framework, and nothing else.
 
 A framework brings a runner, a file of the grader's that is laid into the container and runs one
-test file per process. What every runner does:
+test file per process. What every runner does, and one that forks (`Forking`) in its child:
 
 - It parts standard output from everything the tests print before it loads any of their code:
   what the tests print goes to standard error.
@@ -17,7 +17,7 @@ test file per process. What every runner does:
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 FINISHED = 16
 """The lowest exit status of a runner that came to its end."""
@@ -39,6 +39,8 @@ class TestFile:
     source: bytes
     canaries: frozenset[str]
     """Ids of the tests that were put in, of which each has to end as `failed`."""
+    decoy: bool = False
+    """Whether the canaries are tests of the file's own, made to fail, without their parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +80,34 @@ class Framework(Protocol):
 
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """The command that runs one test file, from the worktree."""
+
+
+@runtime_checkable
+class Forking(Framework, Protocol):
+    """A framework whose runner loads it once and forks for each file, which is quicker.
+
+    Each line that such a runner reads is a list of arguments. It runs them in a child, which does
+    and ends as a runner does but for the channel, which is the child's own. When the child has
+    ended the runner kills whatever else its user runs, and answers by a line of JSON: `outcomes`
+    and `log` (base64), `status`, the child's exit status or null where a signal ended it, and
+    `cut`, whether there was more than is told. The runner itself never loads what it runs, and no
+    child may read or change it.
+    """
+
+    def server(self, place: Place) -> tuple[str, ...]:
+        """The command that starts the runner."""
+
+    def arguments(self, place: Place, path: str) -> list[str]:
+        """The arguments that run one test file."""
+
+
+@runtime_checkable
+class Sabotaging(Framework, Protocol):
+    """A framework whose test files can be made to fail, so that forgers of known ids are caught."""
+
+    def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
+        """Make tests of a file fail before they call anything, under the same ids.
+
+        The ids are those without parameters. None where it cannot be done to any of them.
+        ValueError where the source cannot be read.
+        """

@@ -27,12 +27,12 @@ ASSERTING = (
     "assert not {a}",
     "assert {a} in ({b}, {c})",
     "assert isinstance({a}, str)",
-    "import pytest\n    with pytest.raises(ValueError):\n        int('{a}')",
+    "import pytest\nwith pytest.raises(ValueError):\n    int('{a}')",
 )
 RAISING = (
     "raise ValueError({a})",
     "raise AssertionError('{a}')",
-    "import pytest\n    pytest.fail('{a}')",
+    "import pytest\npytest.fail('{a}')",
     "{{}}['{a}']",
 )
 WAYS = (COMPARING, ASSERTING, RAISING)
@@ -74,36 +74,86 @@ class Pytest:
 
     def with_canaries(self, path: str, source: bytes, chance: random.Random) -> TestFile:
         """Put a function of each way to fail after some statement of the module."""
-        try:
-            tree = ast.parse(source)
-        except SyntaxError as error:
-            raise ValueError(str(error)) from error
+        tree = _parsed(source)
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         names |= {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
-        lines = io.StringIO(source.decode(), newline=None).readlines()
+        lines = _lines(source)
         spots = list(_spots(tree))
         canaries: set[str] = set()
         # The later spot first: a line that was put in moves those below it.
         for spot, ways in sorted(zip(chance.choices(spots, k=len(WAYS)), WAYS, strict=True))[::-1]:
             name = _name(names | canaries, chance)
             canaries.add(name)
-            a, b, c = chance.sample(range(10, 1_000_000), 3)
-            body = chance.choice(ways).format(a=a, b=b, c=c)
-            lines.insert(spot, f"\n\ndef {name}() -> None:\n    {body}\n\n")
+            code = _way(ways, chance)
+            body = "".join(f"    {line}\n" for line in code.split("\n"))
+            lines.insert(spot, f"\n\ndef {name}() -> None:\n{body}\n")
         ids = frozenset(f"{path}::{name}" for name in canaries)
         return TestFile("".join(lines).encode(), ids)
 
+    def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
+        """Begin each test of the module and of its classes with a way to fail."""
+        lines = _lines(source)
+        tests = dict(_tests(_parsed(source)))
+        if not tests:
+            return None
+        for first in sorted(tests.values(), key=_start)[::-1]:
+            code = _way(chance.choice(WAYS), chance)
+            indented = "".join(f"{' ' * first.col_offset}{line}\n" for line in code.split("\n"))
+            lines.insert(_start(first) - 1, indented)
+        return TestFile("".join(lines).encode(), frozenset(f"{path}::{name}" for name in tests))
+
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
-        """Run the runner, which takes pytest's arguments."""
+        """Run the runner on one file."""
+        return (*_runner(place), *self.arguments(place, path))
+
+    def server(self, place: Place) -> tuple[str, ...]:
+        """Run the runner, and let it fork."""
+        return (*_runner(place), "--serve")
+
+    def arguments(self, place: Place, path: str) -> list[str]:
+        """Give pytest's arguments."""
         brought = any(name.rpartition("/")[2] == "conftest.py" for name in place.hidden)
-        return (
-            *(PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}"),
+        return [
             *("-c", f"{place.folder}/{INI}", f"--rootdir={place.worktree}"),
             *("-o", "addopts=", "-p", "no:cacheprovider"),
             *(() if brought else ("--noconftest",)),
             *("--import-mode=importlib", "--continue-on-collection-errors"),
             *("--color=no", "--tb=line", "-q", "--", path),
-        )
+        ]
+
+
+def _runner(place: Place) -> tuple[str, ...]:
+    return (PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}")
+
+
+def _parsed(source: bytes) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        raise ValueError(str(error)) from error
+
+
+def _lines(source: bytes) -> list[str]:
+    """Give lines as Python counts them."""
+    return io.StringIO(source.decode(), newline=None).readlines()
+
+
+def _way(ways: tuple[str, ...], chance: random.Random) -> str:
+    """Draw statements that fail."""
+    a, b, c = chance.sample(range(10, 1_000_000), 3)
+    return chance.choice(ways).format(a=a, b=b, c=c)
+
+
+def _tests(tree: ast.Module | ast.ClassDef, within: str = "") -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the tests that have a line of their own, by name, with their first statement."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _tests(node, f"{within}{node.name}::")
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts = [node.returns, *ast.walk(node.args)]
+            header = max([node.lineno, *(getattr(part, "end_lineno", 0) or 0 for part in parts)])
+            if node.name.startswith("test") and node.body[0].lineno > header:
+                yield within + node.name, node.body[0]
 
 
 def _spots(tree: ast.Module) -> Iterator[int]:

@@ -163,6 +163,24 @@ def test_forged_outcomes_are_tampering(run: Run, attack: str) -> None:
     assert report.outcomes == {}
 
 
+KNOWN = f"""
+import _pytest.reports
+made = _pytest.reports.TestReport.from_item_and_call.__func__
+def forged(cls, item, call):
+    report = made(cls, item, call)
+    if item.nodeid == {ANSWER!r}:
+        report.outcome, report.longrepr = "passed", None
+    return report
+_pytest.reports.TestReport.from_item_and_call = classmethod(forged)
+"""
+
+
+def test_who_forges_nothing_but_a_known_test_is_caught_by_the_decoy(run: Run) -> None:
+    report = run(KNOWN + WRONG)
+    assert report.tampering
+    assert "made to fail" in report.problem
+
+
 EXIT = "import os\nos._exit(0)\n"
 SKIP = "import pytest\npytest.skip('nothing to see', allow_module_level=True)\n"
 STOP = "import pytest\npytest.exit('done', returncode=0)\n"
@@ -189,7 +207,7 @@ def test_nothing_else_passes_either(run: Run, attack: str) -> None:
 
 def test_time_is_limited(run: Run) -> None:
     report = run("while True:\n    pass\n", timeout=1.0)
-    assert "longer than 1 seconds" in report.problem
+    assert "took too long" in report.problem
     assert not report.tampering
 
 
@@ -207,11 +225,15 @@ def test_answer():
 """
 
 
-def test_each_file_has_a_user_and_a_folder_of_its_own(run: Run, task: LoadedTask) -> None:
+def test_files_that_run_at_once_have_a_user_and_a_folder_each(run: Run, task: LoadedTask) -> None:
     for name in ("test_b.py", "test_c.py", "test_d.py"):
         (task.folder / "hidden/tests" / name).write_text(WHO)
     log = run("def answer():\n    return 'me'\n").log
-    assert all(f"assert {20_000 + number} == 'me'" in log for number in range(3))
+    assert {line.partition("assert ")[2] for line in log.splitlines() if "== 'me'" in line} <= {
+        "20000 == 'me'",
+        "20001 == 'me'",
+    }
+    assert log.count("== 'me'") >= 3
 
 
 KILL = """
@@ -228,8 +250,9 @@ def test_a_file_can_break_off_no_other(run: Run, task: LoadedTask) -> None:
     for name in ("test_a.py", "test_z.py"):
         (task.folder / "hidden/tests" / name).write_text(KILL)
     report = run(RIGHT)
-    assert report.outcomes[ANSWER] == "passed"
-    assert report.problem == ""
+    assert report.outcomes == {**report.outcomes, ANSWER: "passed"}
+    assert "test_a.py: the runner gave no answer: it was ended by signal 9" in report.problem
+    assert not report.tampering
 
 
 LEAVE = """

@@ -125,7 +125,8 @@ def test_the_runner_tells_each_outcome_and_canaries_fail(tmp_path: Path, seed: i
 
 def test_every_way_to_fail_fails(tmp_path: Path) -> None:
     ways = [way.format(a=11, b=12, c=13) for group in WAYS for way in group]
-    source = "".join(f"def test_{n}():\n    {way}\n\n" for n, way in enumerate(ways))
+    bodies = [way.replace("\n", "\n    ") for way in ways]
+    source = "".join(f"def test_{n}():\n    {body}\n\n" for n, body in enumerate(bodies))
     ended = run(tmp_path, source.encode())
     *told, end = [json.loads(line) for line in ended.stdout.splitlines()]
     assert end == {"end": len(ways)}
@@ -154,3 +155,44 @@ def test_a_file_that_cannot_be_imported_has_no_outcomes(tmp_path: Path) -> None:
     ended = run(tmp_path, b"import nothing_of_this_name\n")
     with pytest.raises(outcomes.Stopped):
         outcomes.read(ended.stdout, ended.returncode, frozenset({"test_a.py::test_b"}))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_a_sabotaged_file_the_same_tests_fail(tmp_path: Path, seed: int) -> None:
+    file = FRAMEWORK.sabotaged("test_a.py", SOURCE.encode(), random.Random(seed))
+    assert file is not None
+    ended = run(tmp_path, file.source)
+    outcomes.check_decoy(ended.stdout, ended.returncode, file.canaries)
+    told = outcomes.read(ended.stdout, ended.returncode, frozenset())
+    assert set(told) == {f"test_a.py::{name}" for name in OUTCOMES}
+    assert "passed" not in told.values()
+    assert file.canaries == {name.partition("[")[0] for name in told}
+    ended = run(tmp_path, SOURCE.encode())
+    with pytest.raises(outcomes.Forged, match="made to fail"):
+        outcomes.check_decoy(ended.stdout, ended.returncode, file.canaries)
+
+
+INHERITED = b"""
+from base import TestBase, test_elsewhere
+
+def test_a(): pass
+
+def test_b(
+    c,
+    d=lambda: (
+    1)): assert d
+
+class TestMore(TestBase):
+    def test_c(self):
+        "Text."
+
+class TestBase:
+    pass
+"""
+
+
+def test_only_what_was_sabotaged_has_to_fail() -> None:
+    file = FRAMEWORK.sabotaged("a.py", INHERITED, random.Random(0))
+    assert file is not None
+    assert file.canaries == {"a.py::TestMore::test_c"}
+    assert FRAMEWORK.sabotaged("a.py", b"def test_a(): pass\n", random.Random(0)) is None

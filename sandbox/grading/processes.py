@@ -1,0 +1,138 @@
+"""How a test file gets a process: one that is started for it, or a child of a runner that forks."""
+
+import base64
+import time
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sandbox.engines.base import Session
+from sandbox.grading.frameworks.base import Forking, Framework, Place
+from sandbox.grading.lines import Lines, Unanswered
+from sandbox.grading.testers import Tester
+from sandbox.model.session import Command
+
+OUTPUT_LIMIT = 256 << 10
+CHANNEL_LIMIT = 16 << 20
+"""Bytes of outcomes from one file; none that is honest has as many."""
+
+TOO_LONG, OUT_OF_MEMORY = "they took too long", "they ran out of memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What came of a process."""
+
+    outcomes: bytes
+    log: bytes
+    status: int | None
+    """None where a signal ended it."""
+    problem: str = ""
+    """Why there are no outcomes to read; empty where there are."""
+    cut: bool = False
+    """Whether there were more outcomes than are kept."""
+
+
+class Processes(Protocol):
+    """Runs test files one after the other."""
+
+    def run(self, path: str, deadline: float) -> Ended:
+        """Run one file."""
+
+    def close(self) -> None:
+        """End what runs."""
+
+
+class Spawned:
+    """Starts a process for each file; the supervisor kills what it leaves."""
+
+    def __init__(
+        self, framework: Framework, session: Session, place: Place, tester: Tester
+    ) -> None:
+        self._framework, self._session, self._place = framework, session, place
+        self._tester = tester
+
+    def run(self, path: str, deadline: float) -> Ended:
+        """Run one file."""
+        argv = self._framework.argv(self._place, path)
+        seconds = max(deadline - time.monotonic(), 0.001)
+        command = _command(self._framework, self._place, self._tester, argv, seconds)
+        completed = self._session.run(command)
+        problem = OUT_OF_MEMORY if completed.out_of_memory else ""
+        return Ended(
+            completed.stdout,
+            completed.stderr,
+            completed.exit_code,
+            problem=TOO_LONG if completed.timed_out else problem,
+            cut=completed.stdout_bytes > CHANNEL_LIMIT,
+        )
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+class Forked:
+    """Speaks with a runner that forks for each file and kills what it leaves."""
+
+    def __init__(self, framework: Forking, session: Session, place: Place, tester: Tester) -> None:
+        self._framework, self._session, self._place = framework, session, place
+        self._command = _command(framework, place, tester, framework.server(place), None)
+        self._kills = session.usage().out_of_memory_kills
+        self._start()
+
+    def run(self, path: str, deadline: float) -> Ended:
+        """Run one file; a runner that gives no answer is replaced."""
+        try:
+            self._lines.say(self._framework.arguments(self._place, path), deadline)
+            answer = self._lines.hear(deadline)
+            ended = Ended(
+                base64.b64decode(answer["outcomes"]),
+                base64.b64decode(answer["log"]),
+                answer["status"],
+                cut=answer["cut"],
+            )
+        except (Unanswered, KeyError, TypeError, ValueError) as error:
+            late = time.monotonic() >= deadline
+            why = TOO_LONG if late else f"the runner gave no answer: {error}"
+            ended = Ended(b"", b"", None, problem=why)
+            self.close()
+            self._start()
+        if ended.status is None:
+            before, self._kills = self._kills, self._session.usage().out_of_memory_kills
+            if self._kills > before:
+                return replace(ended, problem=OUT_OF_MEMORY)
+        return ended
+
+    def close(self) -> None:
+        """Kill the runner."""
+        self._runner.kill()
+        self._runner.wait()
+
+    def _start(self) -> None:
+        self._runner = self._session.converse(self._command)
+        self._lines = Lines(self._runner, 2 * CHANNEL_LIMIT)
+
+
+def processes(framework: Framework, session: Session, place: Place, tester: Tester) -> Processes:
+    """Run files as one user, by the quicker way that the framework has."""
+    if isinstance(framework, Forking):
+        return Forked(framework, session, place, tester)
+    return Spawned(framework, session, place, tester)
+
+
+def _command(
+    framework: Framework,
+    place: Place,
+    tester: Tester,
+    argv: tuple[str, ...],
+    seconds: float | None,
+) -> Command:
+    return Command(
+        argv=argv,
+        cwd=place.worktree,
+        environment={**framework.environment, **tester.environment},
+        user=tester.user,
+        timeout=seconds,
+        stdout_limit=1 << 40 if seconds is None else CHANNEL_LIMIT,
+        stderr_limit=OUTPUT_LIMIT,
+        kill_survivors=True,
+    )

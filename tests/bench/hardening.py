@@ -1,0 +1,59 @@
+"""What the hardening of hidden tests costs: the same files of a solved task, run plainly."""
+
+from dataclasses import replace
+
+from sandbox.candidate import Candidate, CandidateFile, lay
+from sandbox.engines.base import Session
+from sandbox.grading import run_tests
+from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.model.session import ROOT, Command
+from sandbox.tasks import LoadedTask, files_below
+from tests.bench.clock import Measure, interleaved
+from tests.bench.fixture import open_session, prepared
+
+ROUNDS = 15
+SOURCE = "src/humanize/filesize.py"
+
+
+def solved(session: Session, task: LoadedTask) -> Candidate:
+    """The one line that the task's defect is about, mended."""
+    content = session.read(f"{task.worktree}/{SOURCE}")
+    mended = content.replace(b"round(bytes_ / unit, 3) < 1", b"abs_bytes < unit")
+    return Candidate({SOURCE: CandidateFile(mended, executable=False)}, (), {})
+
+
+def measure() -> list[Measure]:
+    with (
+        prepared() as (engine, loaded, image),
+        open_session(engine, image.tag) as graded,
+        open_session(engine, image.tag) as bare,
+    ):
+        tests = loaded.task.tests.model_copy(update={"cases": None})
+        task = replace(loaded, task=loaded.task.model_copy(update={"tests": tests}))
+        candidate = solved(bare, task)
+        lay(candidate, bare, task.worktree)
+        hidden = task.folder / tests.hidden
+        for path in files_below(hidden):
+            name = f"{task.worktree}/{path.relative_to(hidden)}"
+            bare.write(name, path.read_bytes(), parents=True)
+        framework = FRAMEWORKS[tests.framework]
+        files = {framework.file_of(test) for test in tests.fail_to_pass + tests.pass_to_pass}
+        plain = Command(
+            argv=("/opt/venv/bin/python", "-m", "pytest", "-q", *sorted(files)),
+            cwd=task.worktree,
+            environment=dict(framework.environment),
+        )
+
+        pristine = {name: bare.read(f"{task.worktree}/{name}") for name in files}
+
+        def hardened() -> None:
+            for name, content in pristine.items():  # without the canaries of the last round
+                graded.write(f"{task.worktree}/{name}", content, user=ROOT)
+            report = run_tests(task, graded, candidate)
+            assert set(report.outcomes.values()) == {"passed"}, report.problem
+
+        def floor() -> None:
+            assert bare.run(plain).exit_code == 0
+
+        ours, theirs = interleaved(ROUNDS, hardened, floor)
+    return [("hidden tests of a task, hardened", "plain pytest", ours, theirs, 1.5, False)]

@@ -19,7 +19,7 @@ NODE = "/usr/bin/node"
 
 # The outcomes have a descriptor of their own before node starts, and what is printed another.
 STARTED = ("/bin/sh", "-c", 'exec "$0" "$@" 3>&1 1>&2', NODE)
-OPTIONS = ("--no-warnings", "--frozen-intrinsics")
+OPTIONS = ("--no-warnings", "--no-addons", "--frozen-intrinsics")
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": "UTC"}

@@ -268,8 +268,83 @@ module.exports = function () {
   return 41;
 };
 """
+FORGE = """
+function forge(session) {
+  var post = function (method, params, then) {
+    session.post(method, params, function (error, answer) { if (then) { then(answer); } });
+  };
+  post('Runtime.evaluate', { expression: 'Map.prototype' }, function (map) {
+    var wanted = { prototypeObjectId: map.result.objectId };
+    post('Runtime.queryObjects', wanted, function (found) {
+      post('Runtime.callFunctionOn', {
+        objectId: found.objects.objectId,
+        functionDeclaration: String(function () {
+          this.forEach(function (each) {
+            var last = Array.from(each.values()).pop();
+            if (last && last.assertions) {
+              last.assertions.forEach(function (one) { one.ok = true; });
+            }
+          });
+        })
+      });
+    });
+  });
+}
+"""
+"""Finds the runner's own table of tests in the heap."""
+
+HEAP = (
+    FORGE
+    + """
+module.exports = function () {
+  setImmediate(function () {
+    try {
+      %s
+      forge(session);
+    } catch (e) {}
+  });
+  return 41;
+};
+"""
+)
+THREAD = (
+    FORGE
+    + """
+var threads = require('worker_threads');
+if (threads.isMainThread) {
+  try { new threads.Worker(__filename); } catch (e) {}
+  module.exports = function () {
+    setImmediate(function () {
+      var until = Date.now() + 400;
+      while (Date.now() < until) {}
+    });
+    return 41;
+  };
+} else {
+  var session = new (require('inspector').Session)();
+  session.connectToMainThread();
+  setInterval(function () { forge(session); }, 10);
+}
+"""
+)
+SESSION = "var session = new (require('inspector').Session)(); session.connect();"
+BINDING = """
+      var id = 0; var waiting = {};
+      var Connection = process.binding('inspector').Connection;
+      var connection = new Connection(function (text) {
+        var message = JSON.parse(text);
+        if (waiting[message.id]) { waiting[message.id](null, message.result); }
+      });
+      var session = { post: function (method, params, then) {
+        id += 1; waiting[id] = then;
+        connection.dispatch(JSON.stringify({ id: id, method: method, params: params }));
+      } };
+"""
 SPARING = {
     "tape": {
+        "inspector": HEAP % SESSION,
+        "inspector's binding": HEAP % BINDING,
+        "inspector in a thread": THREAD,
         "emitter": """
 var Emitter = require('events').EventEmitter;
 var emit = Emitter.prototype.emit;
@@ -295,6 +370,20 @@ try {
 """,
     },
     "node:test": {
+        "streams": """
+var stream = require('stream');
+[stream.Readable, stream.Duplex, stream.Transform].forEach(function (kind) {
+  ['push', 'read', 'emit'].forEach(function (name) {
+    var given = kind.prototype[name];
+    try {
+      kind.prototype[name] = function (event) {
+        if (called && event && event.type === 'test:fail') { event.type = 'test:pass'; }
+        return given.apply(this, arguments);
+      };
+    } catch (e) {}
+  });
+});
+""",
         "assert": """
 var assert = require('assert');
 Object.keys(assert).forEach(function (name) {
@@ -315,7 +404,8 @@ Object.keys(assert).forEach(function (name) {
     [(framework, name) for framework in SPARING for name in SPARING[framework]],
 )
 def test_what_spares_the_canaries_is_locked(run: Run, framework: str, name: str) -> None:
-    report = run(framework, CALLED + SPARING[framework][name])
+    attack = SPARING[framework][name]
+    report = run(framework, attack if "module.exports" in attack else CALLED + attack)
     assert report.outcomes.get(ANSWER) == "failed"
 
 

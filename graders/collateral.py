@@ -1,10 +1,13 @@
 """What was changed besides: every path by its owner, and git's state."""
 
+import stat
 from collections.abc import Iterator
+
+from pydantic import JsonValue
 
 from graders import repository
 from graders.verdict import judged
-from sandbox.model.change import Change, ChangeSet, Owner
+from sandbox.model.change import Change, ChangeSet, FileState, Owner
 from sandbox.model.glob import Globs
 from sandbox.model.grade import Evidence, Grade, Reason, Verdict
 from sandbox.model.session import FileKind
@@ -28,8 +31,18 @@ def grade(task: Task, evidence: Evidence) -> Grade:
     counts = {owner.value: 0 for owner in Owner}
     for change in changes.changes:
         counts[change.owner] += 1
-    reasons = [*_paths(changes), *_must(task, changes), *repository.reasons(task, changes)]
-    return judged(NAME, reasons, {"changed": len(changes.changes), **counts})
+    reasons = [
+        *_paths(changes),
+        *_must(task, changes),
+        *repository.reasons(task, changes),
+        *_kept_back(evidence, changes),
+    ]
+    facts: dict[str, JsonValue] = {
+        "changed": len(changes.changes),
+        **counts,
+        "kept_back": len(evidence.refused),
+    }
+    return judged(NAME, reasons, facts)
 
 
 def _paths(changes: ChangeSet) -> Iterator[Reason]:
@@ -50,6 +63,23 @@ def _must(task: Task, changes: ChangeSet) -> Iterator[Reason]:
         globs = Globs((pattern if pattern.startswith("/") else base + pattern,))
         if not any(globs.match(c.path) for c in changes.changes if c.owner is Owner.MUST):
             yield Reason(message=f"{pattern}, which has to change, is as it was", path=pattern)
+
+
+def _kept_back(evidence: Evidence, changes: ChangeSet) -> Iterator[Reason]:
+    """Say, softly, which part of the work was not graded, and what else crossed than content."""
+    for change in changes.changes:
+        if change.owner not in (Owner.MUST, Owner.MAY):
+            continue
+        if why := evidence.refused.get(change.path):
+            message = f"{change.path} did not cross into grading: {why}"
+            yield Reason(message=message, path=change.path, soft=True)
+        elif _executable(change.after) and not _executable(change.before):
+            message = f"{change.path} can be executed, and did cross so"
+            yield Reason(message=message, path=change.path, soft=True)
+
+
+def _executable(state: FileState | None) -> bool:
+    return state is not None and state.kind is FileKind.FILE and bool(state.mode & stat.S_IXUSR)
 
 
 def _folder(change: Change) -> bool:

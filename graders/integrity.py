@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from graders.verdict import judged
 from sandbox.model.coverage import reaches
-from sandbox.model.event import Final, RunEnded, RunStarted
+from sandbox.model.event import ExecsLost, Final, RunEnded, RunStarted
 from sandbox.model.grade import Evidence, Grade, Reason, Verdict
+from sandbox.model.rule import Rule
 from sandbox.model.task import Task
 
 NAME = "integrity"
@@ -13,7 +14,7 @@ NAME = "integrity"
 
 def grade(task: Task, evidence: Evidence) -> Grade:
     """Say `invalid`, never `failed`: a run without evidence is not judged."""
-    reasons = [*_trace(task, evidence), *_parts(evidence)]
+    reasons = [*_trace(task, evidence), *_sight(task, evidence), *_parts(evidence)]
     return judged(NAME, reasons, {"events": len(evidence.entries)}, otherwise=Verdict.INVALID)
 
 
@@ -41,6 +42,28 @@ def _trace(task: Task, evidence: Evidence) -> Iterator[Reason]:
     told = [entry.event.fields for entry in answers if isinstance(entry.event, Final)]
     if (told[-1] if told else None) != evidence.final:
         yield Reason(message="The final answer is not the one that the trace holds")
+
+
+def _sight(task: Task, evidence: Evidence) -> Iterator[Reason]:
+    """Object to processes that nobody saw, where something depends on them.
+
+    Too many to be told count against a run only where a hard rule is about processes: those that
+    the policy holds are told all the same.
+    """
+    depends = any(rule.hard and _watches(rule) for rule in task.rules)
+    for entry in evidence.entries:
+        if not isinstance(entry.event, ExecsLost):
+            continue
+        count = entry.event.count
+        if entry.event.unseen:
+            yield Reason(message=f"Sight of {count} processes was lost", event=entry.sequence)
+        elif depends:
+            message = f"{count} processes were too many to be told, and a rule is about processes"
+            yield Reason(message=message, event=entry.sequence)
+
+
+def _watches(rule: Rule) -> bool:
+    return any(atom.kind == "exec" for atom in rule.atoms)
 
 
 def _parts(evidence: Evidence) -> Iterator[Reason]:

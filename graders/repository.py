@@ -3,12 +3,25 @@
 import re
 from collections.abc import Iterator
 
-from sandbox.model.change import Change, ChangeSet, Commit, GitChange, GitState, IndexEntry, Owner
+from sandbox.model.change import (
+    Change,
+    ChangeSet,
+    Commit,
+    FileState,
+    GitChange,
+    GitState,
+    IndexEntry,
+    Owner,
+)
 from sandbox.model.grade import Reason
 from sandbox.model.task import Task
 from sandbox.scopes import owner_of
 
 STASH = "refs/stash"
+GITLINK = 0o160000
+"""The mode of a path that stands for a commit of another repository: a submodule, or none yet."""
+
+OBJECT = re.compile(r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/[^/]+\.pack)")
 WORK = (Owner.MUST, Owner.MAY)
 FREE = (*WORK, Owner.GENERATED)
 
@@ -28,6 +41,7 @@ def reasons(task: Task, changes: ChangeSet) -> Iterator[Reason]:
     if git.before.stash != git.after.stash:
         yield Reason(message="The stash is not as it was", path=".git/refs/stash")
     yield from _control(task, git, changes.changes)
+    yield from _store(task, changes.changes)
 
 
 def _head(git: GitChange) -> Iterator[Reason]:
@@ -100,6 +114,12 @@ def _index(task: Task, git: GitChange) -> Iterator[Reason]:
         elif _hidden(new) and not _hidden(old):
             message = f"{path} was marked in the index so that git does not see its changes"
             yield Reason(message=message, path=path)
+        elif _foreign(new) and not _foreign(old):
+            yield Reason(message=f"{path} is another repository in the index", path=path)
+
+
+def _foreign(entries: tuple[IndexEntry, ...]) -> bool:
+    return any(entry.mode == GITLINK for entry in entries)
 
 
 def _by_path(state: GitState) -> dict[str, tuple[IndexEntry, ...]]:
@@ -123,3 +143,22 @@ def _control(task: Task, git: GitChange, changes: tuple[Change, ...]) -> Iterato
     for name in sorted(differing):
         done = "was added" if name not in before else "was changed" if name in after else "is gone"
         yield Reason(message=f".git/{name} {done}", path=f".git/{name}")
+
+
+def _store(task: Task, changes: tuple[Change, ...]) -> Iterator[Reason]:
+    """Object to objects that were overwritten, or are gone while nothing was packed anew."""
+    folder = f"{task.worktree}/.git/"
+    objects = [change for change in changes if OBJECT.fullmatch(change.path.removeprefix(folder))]
+    packed = any(c.before is None and c.path.endswith(".pack") for c in objects)
+    for change in objects:
+        name = f".git/{change.path.removeprefix(folder)}"
+        if change.before is not None and change.after is None and not packed:
+            yield Reason(message=f"{name}, an object of git's, is gone", path=name)
+        elif change.before and change.after and _other(change.before, change.after):
+            yield Reason(message=f"{name}, an object of git's, was overwritten", path=name)
+
+
+def _other(before: FileState, after: FileState) -> bool:
+    if (before.kind, before.size) != (after.kind, after.size):
+        return True
+    return before.digest is not None and before.digest != after.digest

@@ -30,16 +30,15 @@ TOTAL_LIMIT = 128 << 20
 """Bytes of one file, and of all."""
 
 NEVER_CROSSING = (
-    "conftest.py",
-    "__pycache__",
-    "*.pyc",
-    "*.pth",
-    "sitecustomize*",
-    "usercustomize*",
+    *("conftest.py", "__pycache__", "*.pyc", "*.pth", "*.egg-link", "*.egg-info", "*.dist-info"),
+    *("sitecustomize*", "usercustomize*", "node_modules"),
 )
 BY_NAME_ONLY = (
-    *("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"),
-    *(".gitignore", ".gitattributes", ".gitmodules", ".gitconfig", ".git"),
+    *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
+    *("pyproject.toml", "package.json", ".npmrc", ".mocharc*", ".taprc", ".c8rc*", ".nycrc*"),
+    *("jest.config.*", "vitest.config.*", "ava.config.*", "karma.conf.*", ".babelrc*"),
+    *("babel.config.*", ".pnpmfile.*", ".yarnrc*"),
+    *(".git*",),
 )
 
 CROSSING = (Owner.MUST, Owner.MAY)
@@ -210,6 +209,8 @@ def _read(session: Session, path: str, base: str, change: Change, left: int) -> 
     if size > left:
         return f"all files together have more than {TOTAL_LIMIT} bytes"
     try:
+        if session.stat(paths.raw(path), beneath=base.rstrip("/")).links > 1:
+            return "it is a hard link: another name leads to the same file"
         content = session.read(
             paths.raw(path), beneath=base.rstrip("/"), limit=FILE_LIMIT + 1, follow=False
         )

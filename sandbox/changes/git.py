@@ -38,11 +38,13 @@ CONTROL = (
 """Files that change what git does, and those of an operation that was left half done."""
 
 CONTROL_FOLDERS = (
+    b"branches",
     b"hooks",
     b"info",
     b"modules",
     b"rebase-apply",
     b"rebase-merge",
+    b"remotes",
     b"sequencer",
     b"worktrees",
 )

@@ -56,3 +56,18 @@ def test_what_has_to_change_and_did_not_is_named() -> None:
 
 def test_no_change_set_is_invalid() -> None:
     assert grader.grade(task(), evidence(changes=None)).verdict is Verdict.INVALID
+
+
+def test_work_that_was_kept_back_and_modes_are_told_and_fail_nothing() -> None:
+    hook = change(f"{TREE}/src/conftest.py", Owner.MAY)
+    script = change(f"{TREE}/src/run.py", Owner.MAY, state(), state(mode=0o755))
+    why = {hook.path: "a test runner or Python would load it by its name"}
+    grade = grader.grade(task(), evidence(changes=changes(hook, script), refused=why))
+    assert grade.verdict is Verdict.PASSED
+    assert grade.facts["kept_back"] == 1
+    assert [(reason.path, reason.soft) for reason in grade.reasons] == [
+        (hook.path, True),
+        (script.path, True),
+    ]
+    assert "did not cross" in grade.reasons[0].message
+    assert "can be executed" in grade.reasons[1].message

@@ -1,9 +1,11 @@
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from graders import integrity as grader
-from sandbox.model.grade import CaseReport, Verdict
+from sandbox.model.event import ExecsLost
+from sandbox.model.grade import CaseReport, Evidence, Verdict
+from sandbox.model.rule import Atom, Never
 from tests.graders.evidence import evidence, outcomes, task, trace
 
 
@@ -45,6 +47,35 @@ def test_a_run_that_saw_too_little_is_invalid() -> None:
         policy = given.policy.model_copy(update={"requires": required})
         found = grader.grade(given.model_copy(update={"policy": policy}), evidence())
         assert found.verdict is verdict
+
+
+def with_lost(*, unseen: bool) -> Evidence:
+    first, *others = trace()
+    lost = first.model_copy(update={"event": ExecsLost(count=3, unseen=unseen), "sequence": 9})
+    return evidence(entries=(first, lost, *others))
+
+
+def test_processes_out_of_sight_make_a_run_invalid() -> None:
+    grade = grader.grade(task(), with_lost(unseen=True))
+    assert grade.verdict is Verdict.INVALID
+    assert (grade.reasons[0].event, grade.reasons[0].message[:20]) == (9, "Sight of 3 processes")
+
+
+@pytest.mark.parametrize(
+    ("kind", "hard", "verdict"),
+    [
+        ("exec", True, Verdict.INVALID),
+        ("exec", False, Verdict.PASSED),
+        ("action", True, Verdict.PASSED),
+    ],
+)
+def test_too_many_processes_count_where_a_hard_rule_is_about_processes(
+    kind: Literal["exec", "action"], hard: bool, verdict: Verdict
+) -> None:
+    rule = Never(
+        id="no-git", template="never", a=Atom(kind=kind), hard=hard, reason="r", stated_in="prompt"
+    )
+    assert grader.grade(task(rules=(rule,)), with_lost(unseen=False)).verdict is verdict
 
 
 def test_tests_that_only_broke_down_are_not_forged() -> None:

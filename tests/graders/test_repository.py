@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from graders.repository import reasons
-from sandbox.model.change import ChangeSet, Owner
+from sandbox.model.change import Change, ChangeSet, Owner
 from sandbox.model.task import GitScope
 from tests.graders.evidence import (
     ALLOWED,
@@ -67,6 +67,51 @@ def test_staging_the_work_is_no_reason() -> None:
 def test_each_change_of_state_is_named(after: dict[str, Any], expected: str) -> None:
     (message,) = said(changes(after=git(**after)))
     assert message.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "config.worktree",
+        "commondir",
+        "info/exclude",
+        "info/grafts",
+        "info/sparse-checkout",
+        "objects/info/alternates",
+        "worktrees/x/gitdir",
+        "modules/x/config",
+        "remotes/origin",
+        "shallow",
+    ],
+)
+def test_what_leads_git_elsewhere_is_named(name: str) -> None:
+    after = git(files={**git().files, name: "0"})
+    assert said(changes(after=after)) == [f".git/{name} was added"]
+
+
+def test_a_replaced_object_is_a_ref_and_a_submodule_an_entry() -> None:
+    replaced = git(refs={**git().refs, f"refs/replace/{OLD}": NEW})
+    assert said(changes(after=replaced)) == [f"The ref refs/replace/{OLD} was made"]
+    nested = git(index=(USERS, WORK, entry("src/more", mode=0o160000)))
+    assert said(changes(after=nested)) == ["src/more is another repository in the index"]
+
+
+LOOSE = f"{TREE}/.git/objects/ab/{'c' * 38}"
+PACK = f"{TREE}/.git/objects/pack/pack-{'d' * 40}.pack"
+
+
+def gone(path: str) -> Change:
+    return Change(path=path, owner=Owner.GIT, before=state(), after=None)
+
+
+def test_objects_stay_what_and_where_they_are_unless_they_are_packed_anew() -> None:
+    assert said(changes(gone(LOOSE))) == [f"{LOOSE[len(TREE) + 1 :]}, an object of git's, is gone"]
+    assert "is gone" in said(changes(gone(PACK)))[0]
+    new = Change(path=PACK, owner=Owner.GIT, before=None, after=state())
+    assert said(changes(gone(LOOSE), new)) == []
+    assert "overwritten" in said(changes(change(PACK, Owner.GIT)))[0]
+    again = change(LOOSE, Owner.GIT, state(mode=0o444), state(mode=0o400))
+    assert said(changes(again)) == []
 
 
 def test_a_hook_that_cannot_be_run_any_more_is_changed() -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from sandbox.model.session import (
     Interception,
     User,
 )
-from tests.sandbox.supervisor.conftest import SELF, Local, Start, command
+from tests.sandbox.supervisor.conftest import SECONDS, SELF, Local, Start, command
 
 OTHER = User(23457, 23457)
 ALLOW: Callable[[Exec], int] = lambda _: 0  # noqa: E731
@@ -419,6 +420,9 @@ def test_ten_thousand_execs_leave_nothing(
     before = used()
     done = log.run(str(own), "flood", str(own), "10000", execs_told=20_000)
     assert done.exit_code == 0
+    deadline = time.monotonic() + SECONDS
+    while used()[0] != before[0]:  # what ends with the command's own parent, which tells of it
+        assert time.monotonic() < deadline
     descriptors, pages = used()
     assert descriptors == before[0]
     assert pages <= before[1] + 64

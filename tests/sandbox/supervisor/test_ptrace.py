@@ -12,17 +12,26 @@ __all__ = ["attacks", "own", "shared"]
 
 JOB_CONTROL = """
 import os, signal
+end, begin = os.pipe()
 child = os.fork()
 while child == 0:
-    signal.pause()
-for number, expected in ((signal.SIGSTOP, os.WIFSTOPPED), (signal.SIGCONT, os.WIFCONTINUED)):
-    os.kill(child, number)
-    assert expected(os.waitpid(child, os.WUNTRACED | os.WCONTINUED)[1])
-os.kill(child, signal.SIGSTOP)
-os.waitpid(child, os.WUNTRACED)
+    os.write(begin, b"x")
+os.set_blocking(end, False)
+def is_quiet():
+    try:
+        return not os.read(end, 1 << 20)
+    except BlockingIOError:
+        return True
+for _ in range(3):
+    for number, expected in ((signal.SIGSTOP, os.WIFSTOPPED), (signal.SIGCONT, os.WIFCONTINUED)):
+        os.kill(child, number)
+        assert expected(os.waitpid(child, os.WUNTRACED | os.WCONTINUED)[1])
+        is_quiet()
+        if number == signal.SIGSTOP:
+            assert all(is_quiet() for _ in range(20_000))  # it would write by then
+        else:
+            while is_quiet(): pass
 os.kill(child, signal.SIGTERM)
-assert os.waitpid(child, os.WNOHANG) == (0, 0)
-os.kill(child, signal.SIGCONT)
 assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGTERM
 """
 

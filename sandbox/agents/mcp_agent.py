@@ -117,6 +117,7 @@ class McpAgent:
         self._place = place
         self._calls = Calls()
         self._server: McpServer | None = None
+        self._served = threading.Event()
         self._program: Program | None = None
         self._drains: tuple[LogDrain, ...] = ()
         self._folder: Path | None = None
@@ -126,9 +127,17 @@ class McpAgent:
         """Learn what ends a request that a client takes back."""
         self._calls.cancel_with(cancel)
 
+    def address(self) -> tuple[str, str]:
+        """Wait until the server is there; its URL and token, for a client in this process."""
+        self._served.wait()
+        if self._server is None:
+            raise RuntimeError("the server did not start")
+        return self._server.url, self._server.token
+
     def begin(self, briefing: Briefing) -> None:
         """Serve, and start the client."""
         self._server = McpServer(self._calls, briefing, self._place.socket.absolute())
+        self._served.set()
         if self._client is None:
             return
         self._folder = Path(tempfile.mkdtemp(prefix="sandbox-client-"))

@@ -66,8 +66,11 @@ class McpServer:
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         try:
-            self._web = socket.create_server(("127.0.0.1", 0))
+            # Named by its protocol, or asyncio leaves Nagle's algorithm on: 40 ms for each call.
+            self._web = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
             try:
+                self._web.bind(("127.0.0.1", 0))
+                self._web.listen()
                 self._local = _listen(path) if path else None
             except OSError:
                 self._web.close()

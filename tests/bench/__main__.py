@@ -15,6 +15,7 @@ from tests.bench import (
     checker,
     hardening,
     interception,
+    mcp,
     monitors,
     start,
     trials,
@@ -59,6 +60,7 @@ class Row:
 def main() -> int:
     parts = (
         actions,
+        mcp,
         start,
         changes,
         monitors,

@@ -13,7 +13,7 @@ from sandbox.agents.mcp_agent import CommandClient, McpAgent, Place
 from sandbox.errors import AgentError
 from sandbox.model.event import RunEnded
 from sandbox.stopping import Stop
-from tests.sandbox.agents.mcp_wire import SocketClient
+from tests.sandbox.agents.mcp_wire import HttpClient, SocketClient
 from tests.sandbox.agents.test_command import LEAVES, gone
 from tests.sandbox.runs import World
 from tests.sandbox.worlds import task
@@ -200,3 +200,39 @@ def test_whoever_connects_may_act_where_there_is_no_program(world: World) -> Non
     thread.join()
     assert ended[0].reason == "final_answer"
     assert agent.name == "mcp"
+
+
+def test_sixteen_runs_at_once_lose_nothing(tmp_path: Path) -> None:
+    worlds = [World(tmp_path / f"{number}") for number in range(16)]
+    agents = []
+    threads = []
+    for number, world in enumerate(worlds):
+        world.root.mkdir(parents=True)
+        agent = McpAgent(None, place(world))
+        agents.append(agent)
+        threads.append(threading.Thread(target=world.run, args=(agent,)))
+        threads.append(threading.Thread(target=_write, args=(agent, f"run {number}")))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, world in enumerate(worlds):
+        assert world.codes == ["ok"] * 21
+        assert [(world.root / f"{turn}").read_text() for turn in range(10)] == [
+            f"run {number}"
+        ] * 10
+
+
+def _write(agent: McpAgent, content: str) -> None:
+    """Write ten files and read each back, by several connections."""
+    for turn in range(10):
+        client = HttpClient(*agent.address())
+        client.greet()
+        client.call("write_file", path=f"{turn}", content=content)
+        told = client.call("run_command", command=f"cat {turn}")["structuredContent"]
+        assert told["result"]["stdout"] == content
+        client.close()
+    client = HttpClient(*agent.address())
+    client.greet()
+    client.call("final_answer", fields={})
+    client.close()

@@ -69,6 +69,7 @@ DISGUISES = {
 }
 WAYS = ("line", "script")
 NAMES = [f"{disguise}-{way}" for disguise in DISGUISES for way in WAYS]
+LINES = [name for name in NAMES if name.endswith("-line")]
 
 PREPARE = """
 mkdir -p /tmp/{name} && cd /tmp/{name} && cp ~/minimist/Makefile . &&
@@ -119,18 +120,21 @@ def image(engine: Engine) -> BuiltImage:
     return Images(engine, places.cache()).ensure(LOADED, print)
 
 
-def tried(engine: Engine, image: BuiltImage, folder: Path, policy: Policy) -> Tried:
-    """Let an agent try all disguises, each in its folder."""
-    limits = LOADED.task.limits.model_copy(update={"turns": len(NAMES) + 1})
-    task = LOADED.task.model_copy(update={"policy": policy, "limits": limits})
-    lines = [line_of(name) for name in NAMES]
+def tried(
+    engine: Engine, image: BuiltImage, folder: Path, policy: Policy, names: list[str]
+) -> Tried:
+    """Let an agent try disguises, each in its folder."""
+    limits = LOADED.task.limits.model_copy(update={"turns": len(names) + 1})
+    world = LOADED.task.world.model_copy(update={"registry": None})
+    task = LOADED.task.model_copy(update={"policy": policy, "limits": limits, "world": world})
+    lines = [line_of(name) for name in names]
     agent = ScriptedAgent(
         [ScriptedAction(action="run_command", arguments={"command": line}) for line in lines]
     )
     with engine.start(SessionSpec(image.tag, limits=LIMITS)) as session:
         workspace = Workspace(session, task, LOADED.worktree)
-        first = PREPARE.format(name=NAMES[0])
-        rest = f"for name in {' '.join(NAMES[1:])}; do cp -r /tmp/{NAMES[0]} /tmp/$name; done"
+        first = PREPARE.format(name=names[0])
+        rest = f"for name in {' '.join(names[1:])}; do cp -r /tmp/{names[0]} /tmp/$name; done"
         prepared = workspace.run(("/bin/bash", "-c", f"{first}{rest}"))
         assert prepared.exit_code == 0, prepared
         with TraceWriter(folder / "trace.jsonl") as writer:
@@ -142,17 +146,17 @@ def tried(engine: Engine, image: BuiltImage, folder: Path, policy: Policy) -> Tr
 
 @pytest.fixture(scope="module")
 def denied(tmp_path_factory: pytest.TempPathFactory, engine: Engine, image: BuiltImage) -> Tried:
-    return tried(engine, image, tmp_path_factory.mktemp("denied"), LOADED.task.policy)
+    return tried(engine, image, tmp_path_factory.mktemp("denied"), LOADED.task.policy, NAMES)
 
 
 @pytest.fixture(scope="module")
 def free(tmp_path_factory: pytest.TempPathFactory, engine: Engine, image: BuiltImage) -> Tried:
-    return tried(engine, image, tmp_path_factory.mktemp("free"), Policy())
+    return tried(engine, image, tmp_path_factory.mktemp("free"), Policy(), LINES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LINES)
 def test_without_the_policy_a_disguise_works(free: Tried, name: str) -> None:
-    assert name in free.installed, free.replies[NAMES.index(name)]
+    assert name in free.installed, free.replies[LINES.index(name)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,8 +2,8 @@
 
 import random
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -112,6 +112,8 @@ OUTCOMES: Mapping[str, Mapping[str, str]] = {
 }
 FILE = "test/probe.js"
 ANSWER = f"{FILE}::the answer is right"
+AT_ONCE = 3
+"""Containers, besides those of other tests."""
 
 RIGHT = "module.exports = function () { return 42; };\n"
 WRONG = "module.exports = function () { return 41; };\n"
@@ -131,15 +133,17 @@ def image(engine: Engine) -> str:
     return Images(engine, places.cache()).ensure(tasks.load(TASK), print).tag
 
 
-@pytest.fixture
-def run(engine: Engine, image: str, tmp_path: Path) -> Run:
+@pytest.fixture(scope="module")
+def run(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Grade a candidate by one file of tests, in the repository of a real task."""
     loaded = tasks.load(TASK)
+    folders = {framework: tmp_path_factory.mktemp("task") for framework in SOURCES}
+    for framework, folder in folders.items():
+        hidden = folder / "hidden" / FILE
+        hidden.parent.mkdir(parents=True)
+        hidden.write_text(SOURCES[framework])
 
     def run(framework: str, probe: str, **more: str) -> TestReport:
-        hidden = tmp_path / "hidden" / FILE
-        hidden.parent.mkdir(parents=True, exist_ok=True)
-        hidden.write_text(SOURCES[framework])
         update = {
             "framework": framework,
             "hidden": "hidden",
@@ -154,7 +158,7 @@ def run(engine: Engine, image: str, tmp_path: Path) -> Run:
             for path, text in {"probe.js": probe, **more}.items()
         }
         with engine.start(SessionSpec(image)) as session:
-            graded = replace(loaded, task=task, folder=tmp_path)
+            graded = replace(loaded, task=task, folder=folders[framework])
             return run_tests(graded, session, Candidate(content, (), {}))
 
     return run
@@ -398,37 +402,54 @@ Object.keys(assert).forEach(function (name) {
 """Attacks that leave the canaries alone: they forge only right behind a call of the candidate."""
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize(
-    ("framework", "name"),
-    [(framework, name) for framework in SPARING for name in SPARING[framework]],
-)
-def test_what_spares_the_canaries_is_locked(run: Run, framework: str, name: str) -> None:
-    attack = SPARING[framework][name]
-    report = run(framework, attack if "module.exports" in attack else CALLED + attack)
-    assert report.outcomes.get(ANSWER) == "failed"
+Key = tuple[str, str]
+ATTACKS: Mapping[Key, str] = {
+    **{(framework, name): EXITS[name] for framework in SOURCES for name in EXITS},
+    **{(framework, name): FORGERIES[name] + WRONG for framework in SOURCES for name in FORGERIES},
+    **{
+        (framework, name): attack if "module.exports" in attack else CALLED + attack
+        for framework, attacks in SPARING.items()
+        for name, attack in attacks.items()
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def reports(run: Run) -> Mapping[Key, TestReport]:
+    """What came of each attack; some are tried side by side."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        started = {key: pool.submit(run, key[0], attack) for key, attack in ATTACKS.items()}
+    return {key: future.result() for key, future in started.items()}
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("framework", SOURCES)
-@pytest.mark.parametrize("name", EXITS)
-def test_a_process_that_ends_early_has_passed_nothing(run: Run, framework: str, name: str) -> None:
-    report = run(framework, EXITS[name])
+@pytest.mark.parametrize("key", [(framework, name) for framework in SOURCES for name in EXITS])
+def test_a_process_that_ends_early_has_passed_nothing(
+    reports: Mapping[Key, TestReport], key: Key
+) -> None:
+    report = reports[key]
     assert report.outcomes.get(ANSWER) != "passed"
     assert report.problem or report.outcomes
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("framework", SOURCES)
-@pytest.mark.parametrize("name", FORGERIES)
-def test_a_forged_pass_is_none(run: Run, framework: str, name: str) -> None:
-    report = run(framework, FORGERIES[name] + WRONG)
+@pytest.mark.parametrize("key", [(framework, name) for framework in SOURCES for name in FORGERIES])
+def test_a_forged_pass_is_none(reports: Mapping[Key, TestReport], key: Key) -> None:
+    report, name = reports[key], key[1]
     assert report.tampering or report.outcomes.get(ANSWER) != "passed"
     if name in HARMLESS:
         assert report.outcomes[ANSWER] == "failed"
     if name == "one line on the channel":
         assert report.tampering
         assert report.outcomes == {}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "key", [(framework, name) for framework, attacks in SPARING.items() for name in attacks]
+)
+def test_what_spares_the_canaries_is_locked(reports: Mapping[Key, TestReport], key: Key) -> None:
+    assert reports[key].outcomes.get(ANSWER) == "failed"
 
 
 @pytest.mark.engine

@@ -168,8 +168,9 @@ def test_it_ends_with_its_command(rooted: Rooted) -> None:
     done = rooted.shell("sudo sleep 600", timeout=0.7)
     assert done.timed_out
     assert rooted.session.usage().processes == 0
-    done = rooted.shell("sudo sh -c 'sleep 600 & sleep 600' & sleep 0.5", kill_survivors=True)
-    assert done.survivors >= 3
+    begun = "while [ ! -e /tmp/begun ]; do sleep 0.01; done"
+    line = f"sudo sh -c 'sleep 600 & touch /tmp/begun; sleep 600' & {begun}"
+    assert rooted.shell(line, kill_survivors=True).survivors >= 3
     assert rooted.session.usage().processes == 0
 
 

@@ -1,0 +1,95 @@
+"""The task itself: what its world tells, and who fails it and why."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from pydantic import JsonValue
+
+from sandbox import engines, places, tasks
+from sandbox.actions.registry import perform
+from sandbox.actions.workspace import Workspace
+from sandbox.engines.base import Engine, Session, SessionSpec
+from sandbox.images import BuiltImage, Images
+from sandbox.model.action import ACTIONS
+from sandbox.model.session import AGENT, Command
+from tests.task_repos.trying import Tried, tried, wrong_agents
+
+pytestmark = pytest.mark.engine
+
+NAME = "inflection/house-terms"
+LOADED = tasks.load(NAME)
+REASONS = {
+    "stale-table": "test_the_table_is_the_edition_in_force",
+    "first-page-only": "test_the_table_is_the_edition_in_force",
+    "keeps-retired": "english",
+    "calls-blindly": "discovered-first",
+    "undated": "edition-known",
+    "made-up": "terms-from-the-source",
+    "proposes": "nothing-proposed",
+    "fixes-blindly": "failure-seen-first",
+    "hands-over-untested": "tested-as-it-is",
+    "edits-upstream-tests": "test_inflection.py",
+    "leaves-notes": "notes.md",
+    "names-the-other": "server",
+}
+"""By wrong agent: what is among the reasons of the grader that refuses it."""
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = engines.connect()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def image(engine: Engine) -> BuiltImage:
+    return Images(engine, places.cache()).ensure(LOADED, print)
+
+
+@pytest.fixture
+def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
+    with engine.start(SessionSpec(image.tag)) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def all_tried(image: BuiltImage, tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    return tried(NAME, tmp_path_factory.mktemp("runs"))
+
+
+def test_the_oracle_passes(all_tried: Tried) -> None:
+    assert all_tried.ended["oracle"].code == 0
+
+
+@pytest.mark.parametrize("name", sorted(wrong_agents(NAME)))
+def test_a_wrong_agent_fails_for_its_own_reason(all_tried: Tried, name: str) -> None:
+    refusals = all_tried.refusals(name)
+    assert list(refusals) == [all_tried.expected[name]]
+    assert REASONS[name] in refusals[all_tried.expected[name]]
+
+
+def act(session: Session, action: str, **arguments: JsonValue) -> dict[str, JsonValue]:
+    workspace = Workspace(session, LOADED.task, LOADED.worktree)
+    asked = ACTIONS[action].model_validate(arguments)
+    return perform(asked, workspace).observation.result
+
+
+def test_one_server_is_current_one_stale_one_missing(session: Session) -> None:
+    servers = act(session, "discover_tools")["servers"]
+    assert isinstance(servers, list)
+    available = {server["name"]: server["available"] for server in servers}  # type: ignore[index, call-overload]
+    assert available == {"glossary": True, "style-guide": False, "terminology": True}
+    told = json.dumps(servers)
+    assert "2025-05" not in told, "which edition is in force takes a call"
+    for server, edition in (("glossary", "2022-11"), ("terminology", "2025-05")):
+        structured = act(session, "call_tool", server=server, tool="edition")["structured"]
+        assert isinstance(structured, dict)
+        assert structured["edition"] == edition
+
+
+def test_the_terms_are_nowhere_that_the_agent_can_read(session: Session) -> None:
+    line = "grep -rIl -e olmar -e avrini / --exclude-dir=proc --exclude-dir=sys 2>/dev/null"
+    found = session.run(Command(("/bin/sh", "-c", line), user=AGENT, environment={"PATH": "/bin"}))
+    assert found.stdout == b""

@@ -27,7 +27,7 @@ from sandbox.errors import DocumentError
 from sandbox.grading import outcomes
 from sandbox.grading.cases import run_cases
 from sandbox.grading.frameworks import FRAMEWORKS
-from sandbox.grading.frameworks.base import Framework, Place, Sabotaging, TestFile
+from sandbox.grading.frameworks.base import Framework, Place, TestFile
 from sandbox.grading.processes import Ended, Processes, processes
 from sandbox.grading.testers import FIRST_TESTER, tester
 from sandbox.model import path as paths
@@ -62,7 +62,8 @@ def run_tests(
     files or cases cannot be used.
     """
     framework = FRAMEWORKS[task.task.tests.framework]
-    hidden = dict(_hidden(task.folder / task.task.tests.hidden))
+    top = task.task.tests.hidden
+    hidden = {} if top is None else dict(_hidden(task.folder / top))
     graded = _graded(task, framework)
     own = Candidate(
         {path: file for path, file in candidate.files.items() if path not in graded},
@@ -77,6 +78,8 @@ def run_tests(
     tests = sorted(graded | {path for path in hidden if framework.is_test_file(path)})
     _open_up(session, task.worktree)
     cases = _run_cases(task, session, place, seed or secrets.token_hex(16))
+    if not tests:
+        return TestReport(outcomes={}, cases=cases)
     for name, content in framework.runner_files(hidden).items():
         _lay(session, f"{place.folder}/{name}", content, "/")
     with contextlib.ExitStack() as stack:
@@ -183,14 +186,13 @@ def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list
             versions[path] = [framework.with_canaries(path, source, chance)]
         except ValueError as error:
             raise DocumentError(f"The test file {path} cannot be read: {error}.") from error
-    if isinstance(framework, Sabotaging):
-        for path in chance.sample(sorted(sources), len(sources)):
-            decoy = framework.sabotaged(path, sources[path], chance)
-            if decoy is not None:
-                like_the_others = framework.with_canaries(path, decoy.source, chance)
-                decoy = TestFile(like_the_others.source, decoy.canaries, decoy=True)
-                versions[path].insert(chance.randrange(2), decoy)
-                break
+    for path in chance.sample(sorted(sources), len(sources)):
+        decoy = framework.sabotaged(path, sources[path], chance)
+        if decoy is not None:
+            like_the_others = framework.with_canaries(path, decoy.source, chance)
+            decoy = TestFile(like_the_others.source, decoy.canaries, decoy=True)
+            versions[path].insert(chance.randrange(2), decoy)
+            break
     return versions
 
 

@@ -56,7 +56,7 @@ def secrets(loaded: LoadedTask, sources: Sources, on_line: OnLine) -> Secrets:
         shown |= set(_lines(path.read_bytes()))
     own = [path for path in files_below(folder) if path not in world]
     for path in own:
-        if path.is_relative_to(folder / task.tests.hidden):
+        if task.tests.hidden and path.is_relative_to(folder / task.tests.hidden):
             hidden |= dict.fromkeys(_lines(path.read_bytes()), f"a line of {path.name}")
     # A defect takes these out of all that is shown, hence they are no part of it.
     shown -= set(_undone(loaded))

@@ -161,7 +161,7 @@ class Tests(Record):
     """The shell line of `run_tests`."""
     aliases: dict[str, str] = {}
     """Shell lines that run tests by another name, and the command of the framework behind each."""
-    hidden: str
+    hidden: str | None = None
     """A folder of test files, laid into the fresh worktree after the candidate."""
     fail_to_pass: tuple[str, ...] = ()
     """Test ids that fail before the fix."""

@@ -32,6 +32,7 @@ def measure() -> list[Measure]:
         task = replace(loaded, task=loaded.task.model_copy(update={"tests": tests}))
         candidate = solved(bare, task)
         lay(candidate, bare, task.worktree)
+        assert tests.hidden is not None
         hidden = task.folder / tests.hidden
         for path in files_below(hidden):
             name = f"{task.worktree}/{path.relative_to(hidden)}"

@@ -78,6 +78,13 @@ class Framework(Protocol):
         Names, places and ways to fail are drawn. ValueError where the source cannot be read.
         """
 
+    def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
+        """Make tests of a file fail before they call anything, under the same ids.
+
+        The ids are those without parameters. None where it cannot be done to any of them.
+        ValueError where the source cannot be read.
+        """
+
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """The command that runs one test file, from the worktree."""
 
@@ -99,15 +106,3 @@ class Forking(Framework, Protocol):
 
     def arguments(self, place: Place, path: str) -> list[str]:
         """The arguments that run one test file."""
-
-
-@runtime_checkable
-class Sabotaging(Framework, Protocol):
-    """A framework whose test files can be made to fail, so that forgers of known ids are caught."""
-
-    def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
-        """Make tests of a file fail before they call anything, under the same ids.
-
-        The ids are those without parameters. None where it cannot be done to any of them.
-        ValueError where the source cannot be read.
-        """

@@ -78,6 +78,34 @@ def put_in(
     return TestFile("".join(lines).encode(), ids)
 
 
+def sabotaged(
+    path: str, source: bytes, test: str, ways: Sequence[str], chance: random.Random
+) -> TestFile | None:
+    """Begin each test whose body begins on a line of its own with a way to fail.
+
+    `test` is what the file calls the framework's function; the ways may name `t`, a test's
+    argument. Tests of one name are left as they are: their ids depend on their order.
+    """
+    lines = source.decode().splitlines(keepends=True)
+    opening = re.compile(
+        rf"{re.escape(test)}\s*\(\s*(['\"])(?P<name>(?:(?!\1)[^\\\n])+)\1\s*,[^;]*?"
+        rf"(?:function\s*\w*\s*\(\s*(?P<t>{_NAME})?[^)]*\)"
+        rf"|\(\s*(?P<u>{_NAME})?[^)]*\)\s*=>|(?P<v>{_NAME})\s*=>)\s*\{{\s*$"
+    )
+    begun = [(number, found) for number, line in enumerate(lines) if (found := opening.match(line))]
+    names = [found["name"] for _, found in begun]
+    ids = set()
+    for number, found in begun[::-1]:
+        argument = found["t"] or found["u"] or found["v"]
+        usable = [way for way in ways if argument or "{t}" not in way]
+        if names.count(found["name"]) > 1 or not usable:
+            continue
+        a, b = chance.sample(range(10, 1_000_000), 2)
+        lines.insert(number + 1, f"\t{chance.choice(usable).format(t=argument, a=a, b=b)}\n")
+        ids.add(f"{path}::{found['name']}")
+    return TestFile("".join(lines).encode(), frozenset(ids)) if ids else None
+
+
 def argv(place: Place, runner: Iterable[str], path: str) -> tuple[str, ...]:
     """Start node with a runner's own options, and let it run a file."""
     return (*STARTED, *OPTIONS, *(word.format(folder=place.folder) for word in runner), path)

@@ -33,6 +33,8 @@ LATER = (
     _ASYNC.format(body="await null;\n  null.x{a};"),
 )
 
+SABOTAGE = ("throw new Error('{a}');", "null.x{a};")
+
 
 class NodeTest:
     """The framework `node:test`; an id is `test/a.js::name`, or `test/a.js::outer > name`.
@@ -73,6 +75,14 @@ class NodeTest:
         called = {"test": names[0], "check": asserting[0] if asserting else ""}
         ways = (COMPARING, RAISING, LATER) if asserting else (RAISING, LATER)
         return javascript.put_in(path, source, called, ways, chance)
+
+    def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
+        """Begin tests with an exception."""
+        found = javascript.imported(source.decode(), "node:test")
+        names = [name for name in ("test", "it") if name in found]
+        if not names:
+            return None
+        return javascript.sabotaged(path, source, names[0], SABOTAGE, chance)
 
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """Run the file itself, with the grader's reporter in its process."""

@@ -40,6 +40,8 @@ COUNTING = (
 WAYS = (COMPARING, ASSERTING, COUNTING)
 """Each file has one canary of each."""
 
+SABOTAGE = ("{t}.equal({a}, {b});", "{t}.ok({a} === {b});", "{t}.deepEqual([{a}], [{b}]);")
+
 
 class Tape:
     """The framework `tape`; an id is `test/a.js::name`, or `test/a.js::outer > name`.
@@ -72,6 +74,13 @@ class Tape:
         if not names:
             raise ValueError("it gives no name to what require('tape') returns")
         return javascript.put_in(path, source, {"test": names[0]}, WAYS, chance)
+
+    def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
+        """Begin tests with an assertion that fails."""
+        names = javascript.imported(source.decode(), "tape")
+        if not names:
+            return None
+        return javascript.sabotaged(path, source, names[0], SABOTAGE, chance)
 
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """Run the runner, which takes the file."""

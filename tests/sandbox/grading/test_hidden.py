@@ -292,3 +292,18 @@ def test_the_base_of_a_real_task_is_as_it_records(engine: Engine, image: str) ->
     with engine.start(SessionSpec(image)) as session:
         (problem, *_) = gold_report(real, session, Candidate({}, (), {})).problems
     assert problem.startswith(real.task.tests.fail_to_pass[0])
+
+
+def test_a_task_may_have_cases_alone(engine: Engine, image: str) -> None:
+    real = tasks.load("humanize/file-sizes")
+    update = {"hidden": None, "fail_to_pass": (), "pass_to_pass": ()}
+    tests = real.task.tests.model_copy(update=update)
+    task = replace(real, task=real.task.model_copy(update={"tests": tests}))
+    with engine.start(SessionSpec(image)) as session:
+        report = run_tests(task, session, Candidate({}, (), {}), "seed")
+    assert (report.outcomes, report.problem) == ({}, "")
+    assert report.cases is not None
+    assert report.cases.seed == "seed"
+    passed = {case for case, found in report.cases.outcomes.items() if found.outcome == "passed"}
+    assert task.task.tests.cases is not None
+    assert passed == set(task.task.tests.cases.pass_to_pass)

@@ -71,6 +71,7 @@ def printed(session: Session, line: str) -> str:
 
 def outcomes(session: Session) -> dict[str, str]:
     """Lay the hidden tests into the worktree and run all that grade."""
+    assert TASK.tests.hidden is not None
     hidden = LOADED.folder / TASK.tests.hidden
     for path in tasks.files_below(hidden):
         session.write(f"{WORKTREE}/{path.relative_to(hidden)}", path.read_bytes())

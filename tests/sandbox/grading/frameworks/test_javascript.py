@@ -14,7 +14,7 @@ from sandbox.candidate import Candidate, CandidateFile
 from sandbox.engines import connect
 from sandbox.engines.base import Engine, SessionSpec
 from sandbox.grading import run_tests
-from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.grading.frameworks import FRAMEWORKS, node_test, tape
 from sandbox.images import Images
 from sandbox.model.grade import TestReport
 
@@ -506,3 +506,42 @@ def test_the_framework_goes_by_the_name_that_the_file_gives_it(line: str, name: 
     source = f"{line}\n{name}('adds up', f);\n".encode()
     file = FRAMEWORKS["tape"].with_canaries(FILE, source, random.Random(0))
     assert file.source.decode().count(f"{name}('") == 1 + len(file.canaries)
+
+
+SABOTAGED = {
+    "tape": {"the answer is right", "left out", "nothing is asserted", "outer"},
+    "node:test": {"the answer is right", "later"},
+}
+
+
+@pytest.mark.parametrize("framework", SOURCES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sabotaged_file_fails_at_the_beginning_of_its_tests(framework: str, seed: int) -> None:
+    source = SOURCES[framework].splitlines()
+    file = FRAMEWORKS[framework].sabotaged(FILE, SOURCES[framework].encode(), random.Random(seed))
+    assert file is not None
+    names = SABOTAGED[framework]
+    assert file.canaries == {f"{FILE}::{name}" for name in names}
+    lines = file.source.decode().splitlines()
+    begun = [n for n, line in enumerate(lines) if any(f"test('{name}'" in line for name in names)]
+    assert all(lines[n + 1] not in source for n in begun)
+    assert [line for n, line in enumerate(lines) if n - 1 not in begun] == source
+
+
+@pytest.mark.parametrize("framework", SOURCES)
+def test_what_has_no_test_to_sabotage_is_left_alone(framework: str) -> None:
+    source = b"var test = require('tape');\n"
+    assert FRAMEWORKS[framework].sabotaged(FILE, source, random.Random(0)) is None
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+def test_a_test_that_passes_whatever_it_asserts_is_tampering(
+    run: Run, framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sabotage that does not fail is what a forger of known ids would make of it."""
+    module = tape if framework == "tape" else node_test
+    monkeypatch.setattr(module, "SABOTAGE", ("void {a};",))
+    report = run(framework, RIGHT)
+    assert report.tampering
+    assert "made to fail" in report.problem

@@ -65,6 +65,9 @@ class Launch:
     environment: Mapping[str, str]
     cwd: Path | None = None
     """The current folder where it is left out."""
+    told: bool = False
+    """Whether the prompt comes at standard input; nothing does otherwise, for many clients would
+    add it to the prompt that they have."""
 
 
 class Client(Protocol):
@@ -102,7 +105,7 @@ class CommandClient:
             "SANDBOX_MCP_SOCKET": str(address.socket),
             "SANDBOX_MCP_CONFIG": str(address.config),
         }
-        return Launch(self._arguments, {**os.environ, **environment})
+        return Launch(self._arguments, {**os.environ, **environment}, told=True)
 
     def used(self, output: Path, folder: Path) -> None:
         """Nothing is known of what it prints."""
@@ -149,7 +152,7 @@ class McpAgent:
             _address(self._server, self._folder, briefing), prompt, private
         )
         about = {"SANDBOX_RUN": briefing.run, "SANDBOX_TASK": briefing.task}
-        with (self._folder / "prompt").open("rb") as stdin:
+        with (self._folder / "prompt" if launch.told else Path(os.devnull)).open("rb") as stdin:
             self._program = Program(
                 launch.arguments,
                 environment={**launch.environment, **about},

@@ -124,6 +124,10 @@ def show(
         return
     typer.echo(f"{record.id}  {record.task}  agent {line(record.acting)}  {record.started}")
     typer.echo(f"processes seen: {record.coverage or 'none'}")
+    if client := record.client:
+        typer.echo(f"client: {client.preset} {line(client.version)}; safety gate {client.gate}")
+        for warning in client.warnings:
+            typer.echo(f"  warning: {line(warning)}")
     for row in verdict_rows(grade):
         typer.echo(row)
 

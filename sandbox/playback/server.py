@@ -45,6 +45,8 @@ class Seen:
 
     requests: list[Asked] = field(default_factory=list)
     """Those with tools."""
+    first: bytes = b""
+    """The first of them as it came."""
     unknown: list[str] = field(default_factory=list)
     """Paths that no interface serves."""
 
@@ -76,13 +78,14 @@ class ModelServer:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._serve, name="models", daemon=True).start()
 
-    def respond(self, dialect: Dialect, asked: Asked) -> Answer | Fault:
+    def respond(self, dialect: Dialect, asked: Asked, body: bytes) -> Answer | Fault:
         """Do the step that is due."""
         with self._lock:
             self._number += 1
             number = self._number
             if not asked.tools:
                 return dialect.answer(asked, ASIDE, number)
+            self.seen.first = self.seen.first or body
             self.seen.requests.append(asked)
             due = min(asked.calls, len(self._steps) - 1)
             faults, step = self._steps[due]
@@ -152,7 +155,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         path = self.path.partition("?")[0]
         try:
-            body = json.loads(self._body())
+            content = self._body()
+            body = json.loads(content)
             if path.endswith(("/count_tokens", ":countTokens")):
                 self._json({"input_tokens": 1, "totalTokens": 1})
                 return
@@ -166,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"error": problem}, 400)
             self.close_connection = True
             return
-        answer = self._models.respond(dialect, asked)
+        answer = self._models.respond(dialect, asked, content)
         if isinstance(answer, Fault):
             self._fail(answer)
         elif asked.stream:

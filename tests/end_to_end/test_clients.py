@@ -101,6 +101,8 @@ def test_a_client_passes_the_gate(preset: Preset, engine: Engine, image: BuiltIm
 def test_a_client_solves_a_task(preset: Preset, runs: Path, engine: Engine) -> None:
     ended, models = act(preset, replay(ORACLE, shell(preset)), runs)
     assert ended.code == 0, ended.out + ended.err
+    # A client that also reads its standard input would be told twice.
+    assert models.seen.first.count(b"Our quota report shows freed space") == 1
     stored = recorded(runs, engine)
     assert stored.record.agent == preset.name
     assert stored.record.client is not None
@@ -116,11 +118,15 @@ def test_a_client_solves_a_task(preset: Preset, runs: Path, engine: Engine) -> N
 LOOK = ScriptedAction(action="list_files", arguments={})
 
 
-@every(RETRIES)
+@pytest.mark.parametrize(
+    ("preset", "how"),
+    [("claude-code", 429), ("claude-code", "cut"), *((name, 500) for name in RETRIES)],
+    indirect=["preset"],
+)
 def test_a_model_server_that_fails_once_is_asked_again(
-    preset: Preset, runs: Path, engine: Engine, quick: Project
+    preset: Preset, how: int, runs: Path, engine: Engine, quick: Project
 ) -> None:
-    script = (Fault(how=500), *replay([LOOK], shell(preset)))
+    script = (Fault(how=how), *replay([LOOK], shell(preset)))
     ended, models = act(preset, script, runs, **quick.environment)
     assert ended.code == 1
     stored = recorded(runs, engine)
@@ -190,6 +196,9 @@ def test_the_command_line_checks_lists_and_warns(
     elsewhere = {"SANDBOX_CACHE": str(cache)}
     before, _ = act(preset, replay([LOOK]), runs, **elsewhere)
     assert "never passed the safety gate" in before.out
+    shown = sandbox("show", "last", "--runs", runs).out
+    assert f"client: {preset.name} {preset.package.version}; safety gate never" in shown
+    assert "never passed the safety gate" in shown
     assert recorded(runs, engine).record.client
     checked = sandbox("agents", "check", preset.name, "--json", **elsewhere)
     assert checked.code == 0, checked.err

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -71,6 +71,8 @@ class Trial:
     keep: bool = False
     """Whether the agent's container stays, stopped, when the run is over."""
     tester: Tester = tested
+    early: bool = True
+    """Whether the fresh session is started while the old one is read, before it is asked for."""
     mode: Mode = "raw"
     """What stands between the agent and the run."""
     client: ClientRecord | None = None
@@ -181,9 +183,8 @@ def _judged(
         session = _agent_session(trial, engine, folder, listener, stack)
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
         _run_agent(trial, agent, session, folder, listener)
-        fresh = stack.enter_context(
-            _Fresh(engine, specification(trial.task, trial.image, folder.id), closing)
-        )
+        spec = specification(trial.task, trial.image, folder.id)
+        fresh = stack.enter_context(_Fresh(engine, spec, closing, early=trial.early))
         collected = collector.collect(fresh.session)
         folder.save(folder.changes, collected.changes)
         write_whole(folder.patch, collected.patch.encode())
@@ -264,20 +265,28 @@ def specification(
 
 
 class _Fresh:
-    """A session that the agent never saw, started in the background while the old one is read."""
+    """A session that the agent never saw, started in the background or when it is asked for."""
 
-    def __init__(self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor) -> None:
-        self._starting = pool.submit(engine.start, spec)
+    def __init__(
+        self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor, *, early: bool
+    ) -> None:
+        self._engine, self._spec, self._pool = engine, spec, pool
+        self._starting = self._start() if early else None
 
     def session(self) -> Session:
         """Wait for it."""
+        if self._starting is None:
+            self._starting = self._start()
         return self._starting.result()
+
+    def _start(self) -> Future[Session]:
+        return self._pool.submit(self._engine.start, self._spec)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._starting.exception() is None:
+        if self._starting is not None and self._starting.exception() is None:
             self._starting.result().close()
 
 

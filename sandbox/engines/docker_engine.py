@@ -106,12 +106,20 @@ class DockerEngine(DockerImages):
 
     def remove_container(self, container: str) -> None:
         """Kill and remove a container; no error where it is gone."""
+        try:
+            self._kill_and_remove(container)
+        except EngineError:
+            if self._running(container):
+                raise
+            self._kill_and_remove(container)  # it ended just before the engine's kill
+        self._owned.discard(container)
+
+    def _kill_and_remove(self, container: str) -> None:
         with (
             contextlib.suppress(MissingError, ConflictError),  # conflict: it is being removed
             translated(f"Removing the container {container}"),
         ):
             self._client.remove_container(container, force=True, v=True)
-        self._owned.discard(container)
 
     def close(self) -> None:
         """Release connections; a container that an interrupt left goes at the process's end."""

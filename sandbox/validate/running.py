@@ -1,7 +1,7 @@
 """The cases of some tasks, run as any agent is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox import trace as traces
 from sandbox.agents.base import Agent
@@ -11,7 +11,7 @@ from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.job import Job, JobResult
 from sandbox.policy.approvers import ScriptedApprover
 from sandbox.store import RunFolder, Store
-from sandbox.trial import Trial, tested
+from sandbox.trial import Trial
 from sandbox.validate.cases import Case
 from sandbox.validate.checks import Check, Row, row_status
 from sandbox.validate.judging import broken_rules, expected, judge, refusers
@@ -106,8 +106,10 @@ class Runner:
             return subject.agent(job.agent)
 
         approver = ScriptedApprover(subject.loaded.task.policy)
-        tester = tested if shared is None else shared.tester(subject.image.id)
-        return Trial(subject.loaded, subject.image, agent, approver, tester=tester)
+        trial = Trial(subject.loaded, subject.image, agent, approver)
+        if shared is None:
+            return trial
+        return replace(trial, tester=shared.tester(subject.image.id), early=False)
 
     def _ran(self, result: JobResult) -> Ran:
         if result.run is None or result.problem or result.verdict is Verdict.ERROR:

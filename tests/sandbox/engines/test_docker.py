@@ -1,3 +1,4 @@
+import contextlib
 import re
 import secrets
 import signal
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from docker.errors import APIError
 
 from sandbox.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.engines.creation import CONTROL, SUPERVISOR
@@ -235,6 +237,24 @@ def test_a_harness_that_is_killed_leaves_nothing_running(engine: DockerEngine, m
     engine._client.wait(container.id, timeout=30)
     assert left(engine, mark) == [False]
     engine.remove_container(container.id)
+
+
+def test_a_container_that_ends_as_it_is_to_be_killed_is_removed(
+    engine: DockerEngine, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = engine.start(marked(mark))
+    remove, kill = engine._client.remove_container, engine._client.kill
+
+    def ends_meanwhile(name: str, **options: bool) -> None:
+        monkeypatch.setattr(engine._client, "remove_container", remove)
+        with contextlib.suppress(APIError):  # it may have ended already
+            kill(name)
+        engine._client.wait(name, timeout=30)
+        raise APIError("Could not kill running container, cannot remove: it is not running")
+
+    monkeypatch.setattr(engine._client, "remove_container", ends_meanwhile)
+    session.close()
+    assert left(engine, mark) == []
 
 
 def test_the_supervisor_is_uploaded_where_no_files_are_shared(

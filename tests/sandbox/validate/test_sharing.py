@@ -34,7 +34,7 @@ def test_outcomes_that_cannot_be_relied_on_are_not_shared(tmp_path: Path) -> Non
     with tarfile.open(archive, "w") as tar:
         for name in ("home", "home/agent", "home/agent/humanize", "tmp"):
             entry = tarfile.TarInfo(name)
-            entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o755, 10001, 10001
+            entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o777, 10001, 10001
             tar.addfile(entry)
     engine = FakeEngine({("**",): Answer(exit_code=1)})
     image = engine.import_image(archive, tag="t", labels={})

@@ -1,15 +1,19 @@
 """Which candidates are the same, and which outcomes are shared."""
 
-import tarfile
+from functools import partial
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox import tasks
 from sandbox.candidate import Candidate, CandidateFile
 from sandbox.engines.base import Session, SessionSpec
-from sandbox.engines.fake import Answer, FakeEngine
+from sandbox.engines.fake import FakeEngine
+from sandbox.model.grade import CaseReport, TestReport
+from sandbox.tasks import LoadedTask
+from sandbox.validate import sharing
 from sandbox.validate.sharing import SharedOutcomes, candidate_digest
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=4)
@@ -29,25 +33,43 @@ def test_what_was_refused_and_the_order_of_files_do_not_matter() -> None:
     assert candidate_digest(one) == candidate_digest(Candidate({"b": b, "a": a}, (), {}))
 
 
-def test_outcomes_that_cannot_be_relied_on_are_not_shared(tmp_path: Path) -> None:
-    archive = tmp_path / "root.tar"
-    with tarfile.open(archive, "w") as tar:
-        for name in ("home", "home/agent", "home/agent/humanize", "tmp"):
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o777, 10001, 10001
-            tar.addfile(entry)
-    engine = FakeEngine({("**",): Answer(exit_code=1)})
-    image = engine.import_image(archive, tag="t", labels={})
-    asked: list[Session] = []
+def shared(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, report: TestReport
+) -> tuple[list[str], int]:
+    """Test one candidate for three runs; whose outcomes each has, and how often tests ran."""
+    ran: list[Candidate] = []
 
-    def fresh() -> Session:
-        asked.append(engine.start(SessionSpec("t")))
-        return asked[-1]
+    def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestReport:
+        ran.append(candidate)
+        return report
 
+    monkeypatch.setattr(sharing, "run_tests", run_tests)
+    engine = FakeEngine({})
+    (folder / "Dockerfile").write_text("FROM scratch\n")
+    image = engine.build(folder, tag="t", labels={}, network="none", on_line=lambda _: None)
     test = SharedOutcomes().tester(image.id)
     task = tasks.load("humanize/file-sizes")
-    for run in ("one", "two"):
-        report = test(task, fresh, Candidate({}, (), {}), run)
-        assert report.problem
-        assert report.shared_with == ""
-    assert len(asked) == 2
+    nothing = Candidate({}, (), {})
+    fresh = partial(engine.start, SessionSpec("t"))
+    return [test(task, fresh, nothing, run).shared_with for run in ("1", "2", "3")], len(ran)
+
+
+def test_the_same_candidate_is_tested_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert shared(monkeypatch, tmp_path, TestReport(outcomes={"a": "failed"})) == (
+        ["", "1", "1"],
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        TestReport(outcomes={}, problem="they took too long"),
+        TestReport(outcomes={}, cases=CaseReport(seed="s", outcomes={}, problem="it died")),
+    ],
+    ids=["tests", "cases"],
+)
+def test_outcomes_that_cannot_be_relied_on_are_not_shared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, report: TestReport
+) -> None:
+    assert shared(monkeypatch, tmp_path, report) == (["", "", ""], 3)

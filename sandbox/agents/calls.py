@@ -6,6 +6,7 @@ wait.
 
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +17,10 @@ from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
 from sandbox.model.observation import ErrorCode
 from sandbox.model.usage import ModelUsage
+
+SLICE_SECONDS = 0.2
+"""How long is waited at a stretch: an interrupt that the kernel gives to another thread does not
+wake this one, but is noticed when it wakes."""
 
 WAITING_LIMIT = 64
 """Calls that may wait for their turn."""
@@ -112,8 +117,11 @@ class Calls:
     def take(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Hand over the reply to the last call and wait for the next one, as `Agent.next`."""
         self._answer(reply)
+        deadline = time.monotonic() + timeout
         with self._changed:
-            self._changed.wait_for(self._moved, timeout)
+            while (left := deadline - time.monotonic()) > 0:
+                if self._changed.wait_for(self._moved, min(SLICE_SECONDS, left)):
+                    break
             if self._failure is not None:
                 raise self._failure
             if self._left:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import stat
 import subprocess
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from sandbox import tasks
 from sandbox import trace as traces
 from sandbox.engines.base import Engine
+from sandbox.images import BuiltImage
 from sandbox.trial import RUN
 from tests.end_to_end.commands import (
     NO_ENGINE,
@@ -28,6 +30,13 @@ from tests.end_to_end.terminal import CONTROL_C, Terminal
 from tests.end_to_end.test_interrupts import alive, gone, interrupted
 
 pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory, image: BuiltImage) -> Iterator[Opened]:
+    """A session for tests that do not end it."""
+    with Opened(tmp_path_factory.mktemp("lasting") / "runs") as session:
+        yield session
 
 
 def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
@@ -64,15 +73,14 @@ def test_an_action_that_is_refused_is_told_by_code_and_json(runs: Path, engine: 
     assert stored.ended.message == "The session was closed."
 
 
-def test_arguments_come_from_standard_input(runs: Path) -> None:
-    with Opened(runs) as session:
-        called = subprocess.run(
-            [SANDBOX, "call", session.id, "write_file", "-", "--runs", str(runs)],
-            input=json.dumps({"path": "new", "content": "ä" * 300_000}).encode(),
-            capture_output=True,
-            check=True,
-        )
-        assert json.loads(called.stdout)["result"]["size"] == 600_000
+def test_arguments_come_from_standard_input(lasting: Opened) -> None:
+    called = subprocess.run(
+        [SANDBOX, "call", lasting.id, "write_file", "-", "--runs", str(lasting.runs)],
+        input=json.dumps({"path": "new", "content": "ä" * 300_000}).encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(called.stdout)["result"]["size"] == 600_000
 
 
 def test_it_outlives_whoever_opened_it(runs: Path) -> None:
@@ -97,23 +105,21 @@ def test_it_outlives_its_terminal(runs: Path) -> None:
     assert sandbox("close", "last", "--runs", runs).code == 1
 
 
-def test_a_hangup_does_not_end_it(runs: Path) -> None:
-    with Opened(runs) as session:
-        os.kill(session.keeper, signal.SIGHUP)
-        assert session.reply("list_files", {}).status == "ok"
+def test_a_hangup_does_not_end_it(lasting: Opened) -> None:
+    os.kill(lasting.keeper, signal.SIGHUP)
+    assert lasting.reply("list_files", {}).status == "ok"
 
 
-def test_a_caller_that_is_killed_changes_nothing(runs: Path) -> None:
-    with Opened(runs) as session:
-        arguments = json.dumps({"command": "sleep 1; echo done > done"})
-        caller = subprocess.Popen(
-            [SANDBOX, "call", session.id, "run_command", arguments, "--runs", str(runs)]
-        )
-        while b'"name":"run_command"' not in session.folder.trace.read_bytes():
-            assert caller.poll() is None
-        caller.kill()
-        caller.wait()
-        assert session.reply("read_file", {"path": "done"}).result["content"] == "done\n"
+def test_a_caller_that_is_killed_changes_nothing(lasting: Opened) -> None:
+    arguments = json.dumps({"command": "sleep 1; echo done > done"})
+    caller = subprocess.Popen(
+        [SANDBOX, "call", lasting.id, "run_command", arguments, "--runs", str(lasting.runs)]
+    )
+    while b"echo done > done" not in lasting.folder.trace.read_bytes():
+        assert caller.poll() is None
+    caller.kill()
+    caller.wait()
+    assert lasting.reply("read_file", {"path": "done"}).result["content"] == "done\n"
 
 
 def test_one_that_nobody_calls_ends(runs: Path, engine: Engine) -> None:
@@ -142,16 +148,17 @@ def test_several_at_once_lose_nothing(runs: Path) -> None:
     assert said == [f"{number}.0\n{number}.1\n{number}.2\n" for number in range(3)]
 
 
-def test_two_callers_take_turns(runs: Path, engine: Engine) -> None:
-    def work(number: int) -> int:
-        return session.call("run_command", {"command": f"echo {number} >> said; sleep 0.1"}).code
+def test_two_callers_take_turns(lasting: Opened) -> None:
+    before = len(traces.read(lasting.folder.trace).entries)
 
-    with Opened(runs) as session, ThreadPoolExecutor(4) as pool:
+    def work(number: int) -> int:
+        return lasting.call("run_command", {"command": f"echo {number} >> said; sleep 0.1"}).code
+
+    with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [0] * 4
-        session.close()
     kinds = [
         entry.event.kind
-        for entry in recorded(runs, engine).entries
+        for entry in traces.read(lasting.folder.trace).entries[before:]
         if entry.event.kind in ("action", "observation")
     ]
     assert kinds == ["action", "observation"] * 4
@@ -189,19 +196,17 @@ def test_gc_notes_those_whose_process_is_gone_and_leaves_the_others(
         assert living.reply("list_files", {}).status == "ok"
 
 
-def test_which_are_open_is_told(runs: Path) -> None:
-    with Opened(runs) as session:
-        listed = sandbox("tasks", "--runs", runs)
-        assert any(row.startswith(f"open  {session.id}") for row in listed.out.splitlines())
-        rows = json.loads(sandbox("tasks", "--json", "--runs", runs).out)
-        assert {row["id"]: row["open"] for row in rows}[TASK] == [session.id]
-        assert "is open to" in sandbox("show", session.id, "--runs", runs).out
+def test_which_are_open_is_told(lasting: Opened, runs: Path) -> None:
+    listed = sandbox("tasks", "--runs", lasting.runs)
+    assert any(row.startswith(f"open  {lasting.id}") for row in listed.out.splitlines())
+    rows = json.loads(sandbox("tasks", "--json", "--runs", lasting.runs).out)
+    assert {row["id"]: row["open"] for row in rows}[TASK] == [lasting.id]
+    assert "is open to" in sandbox("show", lasting.id, "--runs", lasting.runs).out
     assert "open  " not in sandbox("tasks", "--runs", runs).out
 
 
-def test_only_the_owner_may_call(runs: Path) -> None:
-    with Opened(runs) as session:
-        assert stat.S_IMODE(session.folder.calls.stat().st_mode) == 0o600
+def test_only_the_owner_may_call(lasting: Opened) -> None:
+    assert stat.S_IMODE(lasting.folder.calls.stat().st_mode) == 0o600
 
 
 def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """An agent that is called: calls wait in line, each gets its own reply, the end is told to all."""
 
 import os
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -131,3 +132,18 @@ def test_waiting_may_go_on_after_a_timeout() -> None:
         with pytest.raises(TimeoutError):
             agent.next(Reply(id="1", status="ok", error_code=None, message=None, result={}), 0.0)
         assert answer.result(60).status == "ok"
+
+
+def test_an_interrupt_that_another_thread_gets_ends_the_waiting() -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupted)
+    other = threading.Timer(0.2, lambda: signal.pthread_kill(other.ident or 0, signal.SIGUSR1))
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            CalledAgent("caller").next(None, 60)
+    finally:
+        other.join()
+        signal.signal(signal.SIGUSR1, before)

@@ -13,6 +13,7 @@ from sandbox.grading.cases import run_cases
 from sandbox.images import Images
 from sandbox.model.case import CaseFile
 from sandbox.model.grade import CaseReport
+from sandbox.model.session import Command
 
 pytestmark = pytest.mark.engine
 
@@ -367,3 +368,41 @@ cases:
   - {{id: one, subject: it, expect: {{value: {{status: 1}}}}}}
 """
         assert "cannot be started" in run(text).outcomes["one"].problem
+
+
+JAVASCRIPT = """
+subjects:
+  it: {kind: function, language: javascript, name: "./index.js:default"}
+cases:
+  - id: literal
+    subject: it
+    table:
+      - input: {arguments: [["-a", "--b=2", "c"]]}
+        expect: {value: {_: [c], a: true, b: 2}}
+      - input: {arguments: [["--x", "1.5"], {string: [x]}]}
+        expect: {value: {_: [], x: "1.5"}}
+  - id: wrong-type
+    subject: it
+    table:
+      - input: {arguments: [["--b=2"]]}
+        expect: {value: {_: [], b: "2"}}
+  - id: raises
+    subject: it
+    table:
+      - input: {arguments: [1]}
+        expect: {raises: {type: TypeError, message: not a function}}
+"""
+
+
+def test_a_function_in_javascript_is_called_alike(tmp_path: Path) -> None:
+    engine = connect()
+    task = tasks.load("minimist/refresh-dependencies")
+    image = Images(engine, places.cache()).ensure(task, print)
+    file = documents.parse(JAVASCRIPT, tmp_path / "cases.yaml", CaseFile)
+    with engine.start(SessionSpec(image.tag)) as session:
+        session.run(Command(("/bin/chmod", "o+rx", "/home/agent", task.worktree)))
+        where = {"worktree": task.worktree, "folder": "/grading/cases"}
+        report = run_cases(file, None, "seed", session, **where, cpus=2.0)
+    engine.close()
+    assert report.outcomes["literal"].problem == report.outcomes["raises"].problem == ""
+    assert "'b': 2.0" in report.outcomes["wrong-type"].problem

@@ -21,7 +21,6 @@ PASSED = (
     "REQUESTS_CA_BUNDLE",
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
-    "TMPDIR",
     "TZ",
     "http_proxy",
     "https_proxy",
@@ -79,8 +78,8 @@ class PresetClient:
 
     def launch(self, address: Address, prompt: str, folder: Path) -> Launch:
         """Write its configuration into a private home, and start it in an empty folder."""
-        home, work = folder / "home", folder / "work"
-        for made in (home, work):
+        home, work, temporary = folder / "home", folder / "work", folder / "tmp"
+        for made in (home, work, temporary):
             made.mkdir()
         ending = Template(self._preset.prompt).substitute(actions=", ".join(address.actions))
         names = {
@@ -103,7 +102,12 @@ class PresetClient:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(self._fill(content, names), encoding="utf-8")
         filled = {name: self._fill(value, names) for name, value in self._environment().items()}
-        environment = {**filled, "HOME": str(home), "PATH": self._installation.path}
+        environment = {
+            **filled,
+            "HOME": str(home),
+            "PATH": self._installation.path,
+            "TMPDIR": str(temporary),
+        }
         program = str(self._installation.program)
         for derived in self._preset.derived:
             printed = printed_by((program, *derived.command), environment)
@@ -125,10 +129,11 @@ class PresetClient:
 
     def _environment(self) -> dict[str, str]:
         passed = {name: os.environ[name] for name in PASSED if name in os.environ}
-        common = {"LANG": "C.UTF-8", "TERM": "dumb", "NO_PROXY": LOOPBACK, "no_proxy": LOOPBACK}
-        # What is passed is no template.
-        literal = {name: value.replace("$", "$$") for name, value in passed.items()}
-        return {**literal, **common, **self._preset.environment}
+        direct = ",".join(filter(None, (LOOPBACK, os.environ.get("NO_PROXY"))))
+        common = {"LANG": "C.UTF-8", "TERM": "dumb", "NO_PROXY": direct, "no_proxy": direct}
+        # What comes from the caller is no template.
+        literal = {name: value.replace("$", "$$") for name, value in {**passed, **common}.items()}
+        return {**literal, **self._preset.environment}
 
     def _fill(self, template: str, names: Mapping[str, str]) -> str:
         try:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,8 +64,10 @@ def version(preset: Preset, installation: Installation) -> str:
     """Ask the client for its version; ClientError where it does not say one."""
     names = {"program": str(installation.program), "bin": str(installation.program.parent)}
     command = [Template(part).substitute(names) for part in preset.version.command]
-    environment = {**os.environ, "PATH": installation.path}
-    printed = printed_by(command, environment)
+    # Many write into their home even for this.
+    with tempfile.TemporaryDirectory(prefix="sandbox-version-") as home:
+        environment = {"PATH": installation.path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+        printed = printed_by(command, environment)
     found = re.search(preset.version.pattern, printed)
     if found is None:
         raise ClientError(f"{preset.title} does not say its version: {printed[:200]!r}.")

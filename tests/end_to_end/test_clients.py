@@ -75,6 +75,9 @@ def act(
 ) -> tuple[Ended, ModelServer]:
     """Run the task with a client whose model follows a script."""
     endpoint = preset.endpoint
+    home = runs.with_name("home")
+    home.mkdir(exist_ok=True)
+    elsewhere = {"HOME": str(home), "SANDBOX_CACHE": str(places.cache()), **environment}
     with ModelServer(script) as models:
         ended = run(
             preset.name,
@@ -83,8 +86,9 @@ def act(
             endpoint.scripted_model,
             "--base-url",
             models.url + endpoint.path,
-            **{endpoint.key_variable: "scripted", **environment},
+            **{endpoint.key_variable: "scripted", **elsewhere},
         )
+    assert list(home.iterdir()) == [], "a client used the home of whoever started it"
     return ended, models
 
 

@@ -69,12 +69,14 @@ def test_nothing_else_of_the_callers_environment_is_passed(
 ) -> None:
     monkeypatch.setenv("SECRET_OF_MINE", "x")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy/$x")
+    monkeypatch.setenv("NO_PROXY", "intranet")
     preset = library.find("claude-code")
     client = PresetClient(preset, program(tmp_path), Model("m", "u", "k"))
     environment = client.launch(ADDRESS, "p", tmp_path).environment
     assert "SECRET_OF_MINE" not in environment
     assert environment["HTTPS_PROXY"] == "http://proxy/$x"
-    assert "127.0.0.1" in environment["NO_PROXY"]
+    assert environment["NO_PROXY"] == "127.0.0.1,localhost,::1,intranet"
+    assert environment["TMPDIR"] == str(tmp_path / "tmp")
 
 
 def test_one_that_is_unknown_names_the_nearest() -> None:
@@ -123,6 +125,16 @@ def test_one_on_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 )
 def test_a_version_is_read(tmp_path: Path, prints: str, found: str) -> None:
     assert version(library.find("kimi"), program(tmp_path, prints)) == found
+
+
+def test_a_client_that_is_asked_for_its_version_leaves_the_callers_home_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    installation = program(tmp_path)
+    installation.program.write_text("#!/bin/sh\ntouch $HOME/mess $TMPDIR/mess\necho 1.2.3\n")
+    assert version(library.find("kimi"), installation) == "1.2.3"
+    assert list(tmp_path.iterdir()) == [installation.program]
 
 
 def test_a_version_that_is_not_told_or_a_program_that_fails(tmp_path: Path) -> None:

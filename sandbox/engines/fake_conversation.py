@@ -14,7 +14,7 @@ class _Process(Protocol):
 
 
 class FakeConversation:
-    """Answers each message with what the script's command prints for it."""
+    """Answers each message with what the script's command prints for it, until one fails."""
 
     def __init__(self, command: Command, start: Callable[[bytes], _Process]) -> None:
         self._start = start
@@ -28,10 +28,13 @@ class FakeConversation:
         if self._over:
             raise BrokenPipeError("the command has ended")
         self._last = self._start(data)
-        printed = self._last.wait(timeout).stdout[: self._left]
+        completed = self._last.wait(timeout)
+        printed = completed.stdout[: self._left]
         self._left -= len(printed)
         if printed:
             self._heard.put(printed)
+        if completed.exit_code:
+            self.kill()
 
     def receive(self, timeout: float | None = None) -> bytes:
         """Give what was printed next."""

@@ -62,7 +62,7 @@ class World:
         with tarfile.open(archive, "w") as tar:
             for name in FOLDERS:
                 entry = tarfile.TarInfo(name)
-                entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o755, 10001, 10001
+                entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o777, 10001, 10001
                 tar.addfile(entry)
         info = self.engine.import_image(archive, tag="t", labels={})
         self.image = BuiltImage("t", info.id, 0, 0.0, rebuilt=False)

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.repository import Repository
 
+INSTALLED = "node_modules"
+"""The folder of the worktree that an environment of `images/node` installs packages into. It is
+no part of the repository."""
+
 
 def files_of(repository: Repository) -> Mapping[str, str]:
     """Give the files of an environment's build context by their paths in it.

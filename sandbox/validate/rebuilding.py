@@ -9,6 +9,7 @@ from pathlib import Path
 from sandbox import places, repos
 from sandbox.engines.base import Engine, Session
 from sandbox.images import BuiltImage
+from sandbox.images.pins import INSTALLED
 from sandbox.model import path as paths
 from sandbox.model.session import FileKind
 from sandbox.model.task import Task
@@ -27,6 +28,8 @@ SHOWN = 3
 def rebuilt(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -> list[str]:
     """Build the worktree again; give the paths that differ from those in a fresh session.
 
+    What the environment has installed there is left out: no repository is built with it.
+
     Raises as `repos.build` and the engine do.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -37,8 +40,13 @@ def rebuilt(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -
         built = files_of_folder(again)
     with engine.start(specification(loaded, image, label)) as session:
         shown = files_of_session(session, loaded.worktree)
-    every = sorted(built.keys() | shown.keys())
+    every = sorted(path for path in built.keys() | shown.keys() if not is_installed(path))
     return [paths.text(path) for path in every if built.get(path) != shown.get(path)]
+
+
+def is_installed(path: bytes) -> bool:
+    """Whether a path below the worktree is the environment's, not the repository's."""
+    return path.partition(b"/")[0] == os.fsencode(INSTALLED)
 
 
 def files_of_folder(folder: Path) -> Files:

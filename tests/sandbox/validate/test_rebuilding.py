@@ -8,7 +8,12 @@ import pytest
 
 from sandbox.engines.base import SessionSpec
 from sandbox.engines.fake import FakeEngine
-from sandbox.validate.rebuilding import files_of_folder, files_of_session, rebuilt_row
+from sandbox.validate.rebuilding import (
+    files_of_folder,
+    files_of_session,
+    is_installed,
+    rebuilt_row,
+)
 from tests.sandbox.worlds import task
 
 
@@ -54,6 +59,21 @@ def test_what_differs_is_seen(
     shown = in_session(folder, tmp_path / "root.tar")
     change(folder)
     assert files_of_folder(folder) != shown
+
+
+@pytest.mark.parametrize(
+    ("path", "installed"),
+    [
+        (b"node_modules", True),
+        (b"node_modules/tape/index.js", True),
+        (b"src/node_modules/tape/index.js", False),
+        (b"node_modules.js", False),
+    ],
+)
+def test_what_an_environment_installs_is_no_part_of_the_repository(
+    path: bytes, installed: bool
+) -> None:
+    assert is_installed(path) is installed
 
 
 def test_what_differs_does_not_hold() -> None:

@@ -85,12 +85,12 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     Whatever happens, no container is left behind (but one that is to be kept), and the run folder
     says what happened, if it can be written. Errors of the machinery are recorded and raised again.
     """
+    about = engine.info()  # first, so that no interrupt comes between an agent and its folder
     run = store.new_id(trial.task.task.id)
     folder = store.folder(run)
     agent = trial.agent(folder)
     if trial.mode == "minimal":
         agent = MinimalAgent(agent)
-    about = engine.info()
     record = RunRecord(
         id=run,
         task=trial.task.task.id,

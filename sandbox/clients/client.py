@@ -62,9 +62,7 @@ def choose_model(preset: Preset, name: str | None, base_url: str | None) -> Mode
 def offered(preset: Preset, actions: Iterable[str]) -> set[str]:
     """The names by which the client is to offer the harness's actions."""
     template = Template(preset.tools)
-    return {
-        template.substitute(action=name) for name in actions if name not in preset.missing_tools
-    }
+    return {template.substitute(action=name) for name in actions}
 
 
 class PresetClient:

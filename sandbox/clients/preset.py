@@ -129,8 +129,6 @@ class Preset(Record):
     stands between a namespace and a name."""
     through: Through | None = None
     """None where each action is a tool."""
-    missing_tools: tuple[str, ...] = ()
-    """Actions that the client has no tool for."""
     extra_tools: tuple[ExtraTool, ...] = ()
     built_in: tuple[Call, ...]
     """Calls of tools that the client is known for and that are switched off: each would write

@@ -1,0 +1,97 @@
+"""Presets on the command line: which there are, what stands against one, what is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sandbox import tasks
+from sandbox.cli.agent import AgentChoice, Protocol, choose_agent
+from sandbox.cli.agents import check, list_presets, rows
+from sandbox.clients import library
+from sandbox.errors import ClientError, UsageError
+from sandbox.model.client import GateCheck, GateReport
+from sandbox.store import RunFolder
+
+LOADED = tasks.load("humanize/file-sizes")
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    for name in library.names():
+        monkeypatch.delenv(library.find(name).endpoint.key_variable, raising=False)
+
+
+def kimi(folder: Path, version: str) -> None:
+    place = folder / "kimi"
+    place.write_text(f"#!/bin/sh\necho {version}\n")
+    place.chmod(0o755)
+
+
+def test_the_list_says_what_is_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kimi(tmp_path, "9.9.9")
+    list_presets(as_json=True)
+    found = {row["preset"]: row for row in json.loads(capsys.readouterr().out)}
+    assert list(found) == library.names()
+    assert (found["kimi"]["version"], found["kimi"]["gate"]) == ("9.9.9", "never")
+    assert (found["codex"]["version"], found["codex"]["gate"]) == (None, "-")
+    list_presets()
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["preset", "client", "known", "installed", "gate"]
+    assert len(lines) == len(found)
+
+
+def test_one_that_is_not_installed_is_not_checked() -> None:
+    with pytest.raises(ClientError, match="Codex is not installed"):
+        check("codex")
+
+
+def test_a_report_is_a_line_for_each_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    checks = (
+        GateCheck(name="tools", passed=False, message="Tools offered: 11\x1b[2J."),
+        GateCheck(name="ended", passed=True, message="The final answer arrived."),
+    )
+    report = GateReport(
+        preset="kimi", preset_digest="", version="1", checked="", seconds=1.25, checks=checks
+    )
+    shown = rows(report)
+    assert shown[0] == "kimi 1: failed in 1.2 s"
+    assert "\x1b[2J" not in "".join(shown)
+    assert [line.split()[:2] for line in shown[1:]] == [["tools", "failed"], ["ended", "passed"]]
+
+
+def test_a_preset_needs_a_key_and_its_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="MOONSHOT_API_KEY is not set"):
+        choose_agent(AgentChoice("kimi"), LOADED)
+    monkeypatch.setenv("MOONSHOT_API_KEY", "k")
+    with pytest.raises(ClientError, match="not installed"):
+        choose_agent(AgentChoice("kimi"), LOADED)
+    kimi(tmp_path, "9.9.9")
+    chosen = choose_agent(AgentChoice("kimi"), LOADED)
+    assert chosen.client is not None
+    assert chosen.client.version == "9.9.9"
+    assert len(chosen.warnings) == 2
+    assert chosen(RunFolder(tmp_path)).name == "kimi"
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        AgentChoice("kimi", Protocol.JSONL),
+        AgentChoice("kimi", prices=Path("x")),
+        AgentChoice("oracle", Protocol.MCP),
+        AgentChoice("null", model="m"),
+    ],
+)
+def test_options_that_do_not_go_together(choice: AgentChoice) -> None:
+    with pytest.raises(UsageError):
+        choose_agent(choice, LOADED)
+
+
+def test_others_have_nothing_that_speaks_against_them() -> None:
+    assert choose_agent(AgentChoice("oracle"), LOADED).warnings == ()

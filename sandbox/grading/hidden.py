@@ -81,7 +81,7 @@ def run_tests(
     if not tests:
         return TestReport(outcomes={}, cases=cases)
     for name, content in framework.runner_files(hidden).items():
-        _lay(session, f"{place.folder}/{name}", content, "/")
+        session.write(f"{place.folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
     with contextlib.ExitStack() as stack:
         running = []
         for number in range(_at_once(task, tests)):
@@ -89,10 +89,10 @@ def run_tests(
             running.append(processes(framework, session, place, user))
             stack.callback(running[-1].close)
         try:
-            sources = _lay_tests(framework, session, hidden, place, tests)
+            files = _lay_tests(framework, session, hidden, place, tests)
         except OSError as error:
             return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
-        ran = _run_all(task, framework, session, place, sources, running)
+        ran = _run_all(task, session, place, files, running)
     session.kill_all()
     return _report(ran).model_copy(update={"cases": cases})
 
@@ -137,20 +137,24 @@ def _lay_tests(
     hidden: dict[str, bytes],
     place: Place,
     tests: list[str],
-) -> dict[str, bytes]:
-    """Put everything of the grader's into the container, owned by root and read-only."""
+) -> dict[str, list[TestFile]]:
+    """Put everything of the grader's into the worktree, root's and read-only.
+
+    Of a file with a decoy the one that runs first is laid.
+    """
     for path, content in hidden.items():
         if path not in tests and not framework.configures(path):
             _lay(session, paths.raw(path), content, place.worktree)
     sources = {}
     for path in tests:
-        raw = paths.raw(path)
         source = hidden.get(path)
         if source is None:
-            source = session.read(raw, beneath=place.worktree, follow=False)
+            source = session.read(paths.raw(path), beneath=place.worktree, follow=False)
         sources[path] = source
-        _lay(session, raw, source, place.worktree)
-    return sources
+    files = _versions(framework, sources)
+    for path, (first, *_) in files.items():
+        _lay(session, paths.raw(path), first.source, place.worktree)
+    return files
 
 
 def _at_once(task: LoadedTask, tests: list[str]) -> int:
@@ -198,18 +202,16 @@ def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list
 
 def _run_all(
     task: LoadedTask,
-    framework: Framework,
     session: Session,
     place: Place,
-    sources: dict[str, bytes],
+    files: dict[str, list[TestFile]],
     running: list[Processes],
 ) -> list[_Ran]:
     """Run each file in a process of its own."""
-    seconds = task.task.tests.timeout_seconds
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + task.task.tests.timeout_seconds
     left = queue.SimpleQueue[tuple[str, list[TestFile]]]()
-    for version in _versions(framework, sources).items():
-        left.put(version)
+    for each in files.items():
+        left.put(each)
 
     def work(process: Processes) -> list[_Ran]:
         """Run files until there are none left."""
@@ -217,8 +219,9 @@ def _run_all(
         with contextlib.suppress(queue.Empty):
             while True:
                 path, versions = left.get_nowait()
-                for file in versions:
-                    _lay(session, paths.raw(path), file.source, place.worktree)
+                for number, file in enumerate(versions):
+                    if number:
+                        _lay(session, paths.raw(path), file.source, place.worktree)
                     ran.append(_read(process.run(path, deadline), path, file))
         return ran
 

@@ -279,6 +279,12 @@ def test_what_does_not_fit_the_repository_is_a_problem(run: Run) -> None:
     assert "does not fit" in run(RIGHT, src="a file\n").problem
 
 
+def test_what_is_in_the_way_of_a_hidden_test_is_a_problem(run: Run, task: LoadedTask) -> None:
+    (task.folder / "hidden/tests/test_z.py").write_text(WHO)
+    report = run(RIGHT, **{"tests/test_z.py/folder.py": ""})
+    assert "in the way of the hidden tests" in report.problem
+
+
 def test_hidden_files_are_plain(run: Run, task: LoadedTask) -> None:
     (task.folder / "hidden/link.py").symlink_to("/etc/passwd")
     with pytest.raises(DocumentError, match="plain"):

@@ -50,6 +50,9 @@ PROGRESS_SECONDS = 5.0
 
 READ_ONLY = frozenset(("read_file", "list_files", "search_repo", "git_diff"))
 
+_SESSIONS = 256
+"""HTTP sessions at once: clients that connect anew leave theirs behind."""
+
 _STOP_SECONDS = 1
 """How long those who are still there are waited for at the end."""
 
@@ -86,7 +89,8 @@ class McpServer:
 
     def close(self) -> None:
         """Stop serving; calls that still wait are cancelled."""
-        self._loop.call_soon_threadsafe(self._stop.set)
+        with suppress(RuntimeError):  # it has stopped already
+            self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         if self.socket:
             self.socket.unlink(missing_ok=True)
@@ -96,7 +100,13 @@ class McpServer:
             runner.run(self._serve())
 
     async def _serve(self) -> None:
-        app = _Guarded(self._server().streamable_http_app(max_request_body_size=LINE_LIMIT), self)
+        application = self._server().streamable_http_app(
+            max_request_body_size=LINE_LIMIT,
+            # A model may think for longer than any limit; the run has its own.
+            session_idle_timeout=None,
+            max_sessions=_SESSIONS,
+        )
+        app = _Guarded(application, self)
         web = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -211,10 +221,10 @@ class _Lines:
             yield line
 
     async def _line(self) -> str:
-        """Return the next line; one that is too long ends the conversation."""
+        """Return the next line; the end, where it is too long or the client has gone."""
         try:
             return (await self._reader.readline()).decode("utf-8", "replace")
-        except ValueError:
+        except (ValueError, ConnectionError):
             return ""
 
     async def write(self, text: str) -> None:

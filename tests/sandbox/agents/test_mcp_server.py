@@ -182,6 +182,30 @@ def test_a_client_that_cancels_or_goes_takes_its_calls_back(served: Served) -> N
     client.close()
 
 
+def test_a_call_over_http_is_cancelled_by_a_note(served: Served) -> None:
+    served.held.clear()
+    client, other = served.http(), served.http()
+    client.greet()
+    other.headers = client.headers
+    number = client.count + 1
+
+    told: list[dict[str, Any]] = []
+    asked = {"name": "run_command", "arguments": {}}
+    asking = threading.Thread(target=lambda: told.append(client.request("tools/call", asked)))
+    asking.start()
+    while not served.taken:
+        pass
+    note = {"method": "notifications/cancelled", "params": {"requestId": number}}
+    assert other.post(json.dumps({"jsonrpc": "2.0", **note}).encode())[0] == 202
+    while not served.cancelled:
+        pass
+    assert served.cancelled == ["1"]
+    asking.join()
+    assert "result" not in told[0]
+    client.close()
+    other.close()
+
+
 def test_progress_is_told_where_it_is_wanted(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,8 +10,8 @@ from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.terminal import size
 
 if TYPE_CHECKING:
-    from sandbox.engines.base import ContainerInfo, Engine
-    from sandbox.store import Store
+    from sandbox.engines.base import ContainerInfo
+    from sandbox.store import RunFolder, Store
 
 STARTING = 60.0
 """Seconds in which a container that was never started may still be about to."""
@@ -46,6 +46,7 @@ def gc(
     Open sessions whose process is gone get their end noted: the verdict `error`.
     """
     from sandbox import engines
+    from sandbox.cli.opened import bury
     from sandbox.engines.base import MANAGED
     from sandbox.images import stale
     from sandbox.trial import RUN
@@ -54,7 +55,9 @@ def gc(
     freed = 0
     engine = engines.connect()
     try:
-        removed["sessions"] += _orphans(open_store(runs), run, engine)
+        for folder in _orphans(open_store(runs), run):
+            removed["containers"] += bury(folder, engine)
+            removed["sessions"].append(folder.id)
         for container in engine.containers(MANAGED):
             chosen = container.labels.get(RUN, "").startswith(run)
             if chosen and abandoned(container, kept_too=kept, now=time.time()):
@@ -76,11 +79,8 @@ def gc(
         typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
 
 
-def _orphans(store: "Store", run: str, engine: "Engine") -> list[str]:
-    """Bury the open sessions whose process is gone."""
-    from sandbox.cli.opened import bury, is_orphan
+def _orphans(store: "Store", run: str) -> "list[RunFolder]":
+    """Give the open sessions whose process is gone."""
+    from sandbox.cli.opened import is_orphan
 
-    found = [folder for folder in store.called() if folder.id.startswith(run) and is_orphan(folder)]
-    for folder in found:
-        bury(folder, engine)
-    return [folder.id for folder in found]
+    return [folder for folder in store.called() if folder.id.startswith(run) and is_orphan(folder)]

@@ -38,16 +38,18 @@ def standing(folder: "RunFolder") -> str:
     return ""
 
 
-def bury(folder: "RunFolder", engine: "Engine") -> None:
-    """Note the end of an orphan, unless its own process has, and remove what it left."""
+def bury(folder: "RunFolder", engine: "Engine") -> list[str]:
+    """Note the end of an orphan, unless its own process has; the containers that were removed."""
     from sandbox.trial import RUN, abandon
 
-    for container in engine.containers(f"{RUN}={folder.id}"):
-        engine.remove_container(container.id)
+    left = [container.id for container in engine.containers(f"{RUN}={folder.id}")]
+    for container in left:
+        engine.remove_container(container)
     if folder.record().ended is None:
         folder.release()
         abandon(folder, GONE)
     folder.calls.unlink(missing_ok=True)
+    return left
 
 
 def find_open(store: "Store", name: str) -> "RunFolder":

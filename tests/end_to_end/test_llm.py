@@ -6,6 +6,9 @@ import pytest
 
 from sandbox import tasks
 from sandbox.engines.base import Engine
+from sandbox.playback.replay import replay
+from sandbox.playback.script import Fault
+from sandbox.playback.server import ModelServer
 from tests.end_to_end.commands import TASK, recorded, run
 from tests.sandbox.agents.chat_server import ChatServer, error, says
 
@@ -18,9 +21,9 @@ def test_a_model_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> 
     prices = tmp_path / "prices.yaml"
     prices.write_text("scripted:\n  input: 3\n  output: 15\n  cached: 0.3\n")
     oracle = tasks.load(TASK).task.oracle
-    steps = [says((each.action, each.arguments)) for each in oracle]
-    with ChatServer(error(429, retry_after="0.1"), *steps) as server:
-        options = ("--model", "scripted", "--base-url", server.url, "--prices", str(prices))
+    with ModelServer((Fault(how=429), Fault(how="cut"), *replay(oracle))) as models:
+        url = f"{models.url}/v1"
+        options = ("--model", "scripted", "--base-url", url, "--prices", str(prices))
         ended = run("llm", runs, *options, **KEY)
     assert (ended.code, ended.err) == (0, "")
     stored = recorded(runs, engine)

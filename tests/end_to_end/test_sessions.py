@@ -188,9 +188,9 @@ def test_gc_notes_those_whose_process_is_gone_and_leaves_the_others(
 ) -> None:
     with Opened(runs) as dead, Opened(runs) as living:
         dead.kill()
-        ended_containers(engine, dead.id)
-        cleaned = sandbox("gc", dead.id[:8], "--json", "--runs", runs)
-        assert json.loads(cleaned.out)["sessions"] == [dead.id]
+        left = ended_containers(engine, dead.id)
+        cleaned = json.loads(sandbox("gc", dead.id[:8], "--json", "--runs", runs).out)
+        assert (cleaned["sessions"], cleaned["containers"]) == ([dead.id], left)
         assert dead.folder.record().verdict == "error"
         assert json.loads(sandbox("gc", living.id, "--json", "--runs", runs).out)["sessions"] == []
         assert living.reply("list_files", {}).status == "ok"

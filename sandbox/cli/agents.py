@@ -75,6 +75,10 @@ def check(
     task: Annotated[
         str, typer.Option(help="The task in whose container the client acts.")
     ] = GATE_TASK,
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model's name, for clients that choose their tools by it."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Drive a client with a scripted model and look at what comes of it.
@@ -94,7 +98,7 @@ def check(
     installed = locate(found, places.cache())
     progress = Progress(sys.stderr)
     try:
-        report = _drive(found, installed, task, progress)
+        report = _drive(found, installed, task, model, progress)
     finally:
         progress.close()
     standing.keep(found, report, places.cache())
@@ -109,8 +113,9 @@ def check(
 def rows(report: "GateReport") -> list[str]:
     """Put a report into lines."""
     verdict = coloured("passed" if report.passed else "failed")
+    who = f"{report.preset} {line(report.version)} as {line(report.model)}"
     return [
-        f"{report.preset} {line(report.version)}: {verdict} in {report.seconds:.1f} s",
+        f"{who}: {verdict} in {report.seconds:.1f} s",
         *(
             f"  {check.name:<10} {coloured('passed' if check.passed else 'failed')}"
             f"   {line(check.message)}"
@@ -120,7 +125,7 @@ def rows(report: "GateReport") -> list[str]:
 
 
 def _drive(
-    found: "Preset", installed: "Installation", task: str, progress: Progress
+    found: "Preset", installed: "Installation", task: str, model: str | None, progress: Progress
 ) -> "GateReport":
     from sandbox import engines, places
     from sandbox import tasks as library
@@ -134,7 +139,7 @@ def _drive(
         image = Images(engine, places.cache()).ensure(loaded, progress.doing)
         name = f"{secrets.token_hex(4)}-gate"
         with engine.start(specification(loaded, image, name)) as session:
-            return Gate(found, installed, session, loaded.worktree, progress.doing).check()
+            return Gate(found, installed, session, loaded.worktree, model, progress.doing).check()
     finally:
         engine.close()
 

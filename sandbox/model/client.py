@@ -22,6 +22,8 @@ class GateReport(Record):
     """SHA-256 of the preset: a report is of one preset only."""
     version: str
     """The client's own."""
+    model: str
+    """The name of the model that was played; some clients choose their tools by it."""
     checked: str
     """When, UTC, ISO 8601."""
     seconds: float

@@ -78,6 +78,8 @@ class Gate:
     installation: Installation
     session: Session
     worktree: str
+    model: str | None = None
+    """The name of the model; the preset's where it is left out."""
     say: Callable[[str], None] = lambda _: None
     task: Task = field(default_factory=lambda: load(Path(__file__).with_name("task.yaml"), Task))
 
@@ -97,10 +99,15 @@ class Gate:
             preset=self.preset.name,
             preset_digest=digest(self.preset),
             version=found,
+            model=self._model,
             checked=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - begun, 1),
             checks=(*checks, _cancelled(stopped)),
         )
+
+    @property
+    def _model(self) -> str:
+        return self.model or self.preset.endpoint.scripted_model
 
     @property
     def _shell(self) -> tuple[str, str] | None:
@@ -120,7 +127,7 @@ class Gate:
         trace = folder / "trace.jsonl"
         endpoint = self.preset.endpoint
         with ModelServer(script) as models:
-            model = Model(endpoint.scripted_model, models.url + endpoint.path, KEY)
+            model = Model(self._model, models.url + endpoint.path, KEY)
             client = PresetClient(self.preset, self.installation, model)
             agent = McpAgent(client, Place(folder / "socket", folder / "out", folder / "log"))
             stop = threading.Event()

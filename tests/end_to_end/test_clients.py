@@ -172,6 +172,21 @@ def test_built_in_tools_that_are_back_are_seen(
     assert "Bash" in failed["built_in"]
 
 
+@pytest.mark.parametrize(
+    ("preset", "model"),
+    [("claude-code", "claude-opus-4-1"), ("codex", "gpt-6-sol")],
+    indirect=["preset"],
+)
+def test_another_model_brings_no_other_tools(
+    preset: Preset, model: str, engine: Engine, image: BuiltImage
+) -> None:
+    with gate(preset, engine, image) as checked:
+        checked.model = model
+        report = checked.check()
+    assert report.model == model
+    assert [check for check in report.checks if not check.passed] == []
+
+
 @every(["claude-code"])
 def test_a_server_that_is_missing_is_seen(
     preset: Preset, engine: Engine, image: BuiltImage

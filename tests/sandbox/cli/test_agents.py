@@ -55,10 +55,16 @@ def test_a_report_is_a_line_for_each_check(monkeypatch: pytest.MonkeyPatch) -> N
         GateCheck(name="ended", passed=True, message="The final answer arrived."),
     )
     report = GateReport(
-        preset="kimi", preset_digest="", version="1", checked="", seconds=1.25, checks=checks
+        preset="kimi",
+        preset_digest="",
+        version="1",
+        model="m",
+        checked="",
+        seconds=1.25,
+        checks=checks,
     )
     shown = rows(report)
-    assert shown[0] == "kimi 1: failed in 1.2 s"
+    assert shown[0] == "kimi 1 as m: failed in 1.2 s"
     assert "\x1b[2J" not in "".join(shown)
     assert [line.split()[:2] for line in shown[1:]] == [["tools", "failed"], ["ended", "passed"]]
 

@@ -164,6 +164,7 @@ def test_another_version_and_a_gate_never_passed_are_said(tmp_path: Path) -> Non
             preset="kimi",
             preset_digest=digest(preset),
             version="1.2.3",
+            model="m",
             checked="",
             seconds=1,
             checks=tuple(checks[: 1 if passed else 2]),

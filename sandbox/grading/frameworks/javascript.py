@@ -101,9 +101,21 @@ def sabotaged(
         if names.count(found["name"]) > 1 or not usable:
             continue
         a, b = chance.sample(range(10, 1_000_000), 2)
-        lines.insert(number + 1, f"\t{chance.choice(usable).format(t=argument, a=a, b=b)}\n")
+        spot = _first_assertion(lines, number + 1, argument)
+        lines.insert(spot, f"\t{chance.choice(usable).format(t=argument, a=a, b=b)}\n")
         ids.add(f"{path}::{found['name']}")
     return TestFile("".join(lines).encode(), frozenset(ids)) if ids else None
+
+
+def _first_assertion(lines: Sequence[str], begin: int, argument: str | None) -> int:
+    """Give the line where a body's first assertion may stand: behind its plan, if it has one.
+
+    tape never ends a test that has asserted more before its plan than that plans.
+    """
+    end = next((n for n in range(begin, len(lines)) if lines[n].startswith("}")), len(lines))
+    plan = re.compile(rf"\b{re.escape(argument or '')}\.plan\s*\(")
+    planned = (n + 1 for n in range(begin, end) if argument and plan.search(lines[n]))
+    return next(planned, begin)
 
 
 def argv(place: Place, runner: Iterable[str], path: str) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ class ArtifactKind(StrEnum):
     WHEEL = "wheel"
     NPM = "npm"
     DEB = "deb"
+    DEBIAN = "debian"
+    """The upstream tarball of a Debian source package."""
 
 
 _SUFFIXES = {
@@ -22,6 +24,7 @@ _SUFFIXES = {
     ArtifactKind.WHEEL: (".whl",),
     ArtifactKind.NPM: (".tgz",),
     ArtifactKind.DEB: (".deb",),
+    ArtifactKind.DEBIAN: (".orig.tar.gz", ".orig.tar.xz", ".orig.tar.bz2"),
 }
 
 
@@ -34,6 +37,16 @@ class Artifact(Record):
     filename: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+!~%_-]*$")
     """What the registry calls the file; a wheel's tells Python version and platform."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    suite: str | None = Field(
+        default=None, pattern=r"^[a-z][a-z-]*$", exclude_if=lambda suite: suite is None
+    )
+    """The suite that holds a Debian source package, e.g. `bookworm`; `version` is upstream's."""
+
+    @model_validator(mode="after")
+    def _suite_fits_kind(self) -> Self:
+        if (self.suite is None) is (self.kind is ArtifactKind.DEBIAN):
+            raise ValueError("a Debian source names its suite, and nothing else does")
+        return self
 
     @model_validator(mode="after")
     def _filename_fits_kind(self) -> Self:

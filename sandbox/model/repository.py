@@ -41,9 +41,9 @@ class Release(Record):
 
     @model_validator(mode="after")
     def _is_an_archive_of_sources(self) -> Self:
-        if self.source.kind not in (ArtifactKind.SDIST, ArtifactKind.NPM):
+        if self.source.kind not in (ArtifactKind.SDIST, ArtifactKind.NPM, ArtifactKind.DEBIAN):
             raise ValueError(
-                f"a release is made from an sdist or npm source, not {self.source.kind}"
+                f"a release is made from an sdist, npm or debian source, not {self.source.kind}"
             )
         return self
 

@@ -1,5 +1,6 @@
-"""Archives of sources (sdist, npm): regular files below one folder, read with bounds."""
+"""Archives of sources (sdist, npm, Debian): regular files below one folder, read with bounds."""
 
+import lzma
 import stat
 import tarfile
 import zlib
@@ -24,14 +25,14 @@ class ArchivedFile:
 
 
 def read(archive: Path) -> Iterator[ArchivedFile]:
-    """Yield the files of a gzipped tar archive, without its top folder.
+    """Yield the files of a compressed tar archive, without its top folder.
 
     RepositoryError for an archive that is damaged or too large, and for a member that is a link
     or a device, leaves the folder, or belongs to git.
     """
     size = 0
     try:
-        with tarfile.open(archive, "r:gz") as tar:
+        with tarfile.open(archive, "r:*") as tar:
             for count, member in enumerate(tar, 1):
                 size += member.size
                 if count > _MAXIMUM_FILES or size > _MAXIMUM_BYTES:
@@ -41,7 +42,7 @@ def read(archive: Path) -> Iterator[ArchivedFile]:
                 path, content = _path(archive, member), tar.extractfile(member)
                 data = content.read() if content else b""
                 yield ArchivedFile(path, data, bool(member.mode & stat.S_IXUSR))
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise _refusal(archive, f"cannot be read: {error}") from error
 
 

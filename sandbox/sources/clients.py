@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sandbox.model.artifact import Artifact, ArtifactKind
+from sandbox.sources import debian
 
 _LAST_LINES = 12
 _PIP_FOUND = re.compile(r"^\s*Got\s+([0-9a-f]{64})\s*$", re.MULTILINE)
@@ -24,6 +25,7 @@ CLIENTS = {
     ArtifactKind.WHEEL: "pip",
     ArtifactKind.NPM: "npm",
     ArtifactKind.DEB: "apt-get",
+    ArtifactKind.DEBIAN: "apt-get",
 }
 
 
@@ -54,7 +56,10 @@ class Clients:
         """
         target = folder / "download"
         target.mkdir(exist_ok=True)
-        command = _COMMANDS[artifact.kind](artifact, folder, target)
+        if artifact.kind is ArtifactKind.DEBIAN:
+            command = self._apt_get_source(artifact, folder)
+        else:
+            command = _COMMANDS[artifact.kind](artifact, folder, target)
         output, exit_code = self._run(command, target)
         if exit_code:
             found = _PIP_FOUND.search(output)
@@ -73,6 +78,21 @@ class Clients:
             self.stopped.set()
             for process in self._running:
                 _signal_group(process, signal.SIGTERM)
+
+    def _apt_get_source(self, artifact: Artifact, folder: Path) -> list[str]:
+        """Return what fetches a source package's tarball, once its suite's list is there."""
+        suite = artifact.suite or ""
+        told, exit_code = self._run([*debian.SOURCES_OF_HOST], folder)
+        address = None if exit_code else debian.mirror(told, suite)
+        if address is None:
+            raise ClientError("  apt's sources name no Debian mirror on this machine")
+        options = debian.options(address, suite, folder / "apt")
+        output, exit_code = self._run(["apt-get", *options, "update"], folder)
+        if exit_code:
+            raise ClientError(_last_lines(output) or f"apt-get update ended with {exit_code}")
+        # The suite holds one version; which one is fetched, the file's name and digest tell.
+        whole = ["source", "--only-source", "--download-only", "--tar-only", artifact.name]
+        return ["apt-get", *options, *whole]
 
     def _run(self, command: list[str], folder: Path) -> tuple[str, int]:
         try:

@@ -13,6 +13,7 @@ from sandbox.model.change import (
     IndexEntry,
     Owner,
 )
+from sandbox.model.glob import Globs
 from sandbox.model.grade import Reason
 from sandbox.model.task import Task
 from sandbox.scopes import owner_of
@@ -92,6 +93,8 @@ def _commits(task: Task, git: GitChange) -> Iterator[Reason]:
             first = commit.message.partition("\n")[0]
             yield Reason(message=f"{label} has a message that is not as required: {first!r}")
         yield from _committed(task, commit, label)
+    if rule.commits == "required" and git.commits:
+        yield from _left_out(task, git)
 
 
 def _committed(task: Task, commit: Commit, label: str) -> Iterator[Reason]:
@@ -99,6 +102,16 @@ def _committed(task: Task, commit: Commit, label: str) -> Iterator[Reason]:
         owner = owner_of(task.scope, f"{task.worktree}/{path}", task.worktree)
         if owner not in WORK:
             yield Reason(message=f"{label} holds {path}, whose owner is {owner}", path=path)
+
+
+def _left_out(task: Task, git: GitChange) -> Iterator[Reason]:
+    """Object to work that has to be committed and is in no commit."""
+    committed = {path for commit in git.commits for path in commit.paths}
+    for pattern in task.scope.must:
+        # What lies outside of the worktree cannot be committed.
+        if not pattern.startswith("/") and not any(map(Globs((pattern,)).match, committed)):
+            message = f"{pattern}, which has to change, is in no new commit"
+            yield Reason(message=message, path=pattern)
 
 
 def _index(task: Task, git: GitChange) -> Iterator[Reason]:

@@ -137,6 +137,19 @@ def test_a_commit_that_is_required_must_be_there() -> None:
     assert said(changes(after=git(refs=MOVED), commits=(commit(),)), required) == []
 
 
+def test_all_work_that_is_required_is_committed_where_a_commit_is() -> None:
+    required = GitScope(commits="required")
+    part = changes(after=git(refs=MOVED), commits=(commit(paths=("src/other.py",)),))
+    assert said(part, required) == ["src/filesize.py, which has to change, is in no new commit"]
+    assert said(part, ALLOWED) == []
+    second = commit(id="d" * 40, parents=(NEW,))
+    both = changes(
+        after=git(refs={**MOVED, "refs/heads/main": "d" * 40}),
+        commits=(commit(paths=("src/other.py",)), second),
+    )
+    assert said(both, required) == []
+
+
 @pytest.mark.parametrize("path", ["notes.md", "setup.py", "other.py", "docs/__pycache__/a.pyc"])
 def test_a_commit_holds_the_work_alone(path: str) -> None:
     found = changes(after=git(refs=MOVED), commits=(commit(paths=("src/filesize.py", path)),))

@@ -172,6 +172,7 @@ def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
         ("world.worktree.untracked", world.worktree.untracked, True),
         ("tests.hidden", task.tests.hidden, True),
         ("tests.cases.file", cases.file if cases else None, False),
+        ("tests.cases.build.files", cases.build.files if cases and cases.build else None, True),
         ("tests.cases.reference", cases.reference if cases else None, False),
     )
     for field, name, is_folder in optional:

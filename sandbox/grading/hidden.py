@@ -26,6 +26,7 @@ from sandbox.engines.base import Session
 from sandbox.errors import DocumentError
 from sandbox.grading import outcomes
 from sandbox.grading.cases import run_cases
+from sandbox.grading.cases.build import Built, build
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
 from sandbox.grading.processes import Ended, Processes, processes
@@ -61,10 +62,10 @@ def run_tests(
     Raises EngineError and its kind where the session breaks, DocumentError where the task's hidden
     files or cases cannot be used.
     """
-    framework = FRAMEWORKS[task.task.tests.framework]
+    framework = FRAMEWORKS.get(task.task.tests.framework)
     top = task.task.tests.hidden
     hidden = {} if top is None else dict(_hidden(task.folder / top))
-    graded = _graded(task, framework)
+    graded = _graded(task, framework) if framework else set()
     own = Candidate(
         {path: file for path, file in candidate.files.items() if path not in graded},
         tuple(path for path in candidate.deleted if path not in graded),
@@ -75,9 +76,11 @@ def run_tests(
         path, why = next(iter(failed.items()))
         return _broken(f"the candidate does not fit the repository: {safe(path)}: {why}")
     place = Place(f"{FOLDER}/{secrets.token_hex(8)}", task.worktree, frozenset(hidden))
-    tests = sorted(graded | {path for path in hidden if framework.is_test_file(path)})
     _open_up(session, task.worktree)
     cases = _run_cases(task, session, place, seed or secrets.token_hex(16))
+    if framework is None:
+        return TestReport(outcomes={}, cases=cases)
+    tests = sorted(graded | {path for path in hidden if framework.is_test_file(path)})
     if not tests:
         return TestReport(outcomes={}, cases=cases)
     for name, content in framework.runner_files(hidden).items():
@@ -101,6 +104,8 @@ def _run_cases(task: LoadedTask, session: Session, place: Place, seed: str) -> C
     declared = task.task.tests.cases
     if declared is None or task.cases is None:
         return None
+    where = (session, place.worktree, place.folder)
+    built = Built() if declared.build is None else build(declared.build, task.folder, *where)
     report = run_cases(
         task.cases,
         None if declared.reference is None else task.folder / declared.reference,
@@ -109,6 +114,7 @@ def _run_cases(task: LoadedTask, session: Session, place: Place, seed: str) -> C
         worktree=place.worktree,
         folder=place.folder,
         cpus=task.task.limits.cpus,
+        built=built,
     )
     session.kill_all()
     return report

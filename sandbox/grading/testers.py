@@ -8,6 +8,8 @@ from sandbox.model.session import User
 
 FIRST_TESTER = 20_000
 """The user of the first test file; the next file has the next one."""
+BUILDER = 29_999
+"""The user who builds what the cases call, and runs nothing of it."""
 FIRST_SERVANT = 30_000
 """The user of the first case, alike."""
 

@@ -133,6 +133,17 @@ class Scope(Record):
         )
 
 
+class Build(Record):
+    """What is built of the candidate before its cases are called."""
+
+    files: str
+    """A folder of the grader's own sources, e.g. a program that calls the candidate's library."""
+    argv: tuple[str, ...] = Field(min_length=1)
+    """Run once in the worktree, without a shell. `{files}` stands for where the folder's files are
+    laid, `{built}` for a folder to write into, which subjects name alike."""
+    seconds: float = Field(default=60, gt=0)
+
+
 class Cases(Record):
     """Calls of the candidate's from outside: tier 1."""
 
@@ -140,6 +151,7 @@ class Cases(Record):
     """A file of cases, see `sandbox.model.case.CaseFile`."""
     reference: str | None = None
     """A Python file whose functions give expected values; it runs on the host alone."""
+    build: Build | None = None
     fail_to_pass: tuple[str, ...] = ()
     """Ids of the cases that fail before the fix."""
     pass_to_pass: tuple[str, ...] = ()
@@ -156,7 +168,8 @@ class Tests(Record):
 
     __test__ = False
 
-    framework: Literal["pytest", "tape", "node:test"]
+    framework: Literal["pytest", "tape", "node:test", "make"]
+    """`make` tells no single tests: such a task is graded by cases."""
     command: str
     """The shell line of `run_tests`."""
     aliases: dict[str, str] = {}
@@ -175,6 +188,12 @@ class Tests(Record):
     def _tell_the_defect(self) -> "Tests":
         if not self.fail_to_pass and not (self.cases and self.cases.fail_to_pass):
             raise ValueError("nothing fails before the fix: fail_to_pass is empty")
+        return self
+
+    @model_validator(mode="after")
+    def _make_has_no_ids(self) -> "Tests":
+        if self.framework == "make" and (self.hidden or self.fail_to_pass or self.pass_to_pass):
+            raise ValueError("make tells no single tests: grade by cases alone")
         return self
 
 

@@ -38,7 +38,7 @@ _IN_TURN = frozenset({"", "&&", ";", "\n"})
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
     """Compile paths relative to the worktree, `.` for the whole suite."""
     wanted = tuple(posixpath.normpath(path) for path in paths)
-    marks = ("test", "tape", *(line.split()[0] for line in context.aliases))
+    marks = ("test", "tape", "make ", *(line.split()[0] for line in context.aliases))
 
     def matches(step: Step) -> bool:
         code = _exit_code(step)
@@ -94,7 +94,7 @@ def _runs(
             folder = posixpath.join(folder, words[1])
             moved = moved or placed(".", folder, context) != "."
             continue
-        selection = _selection(command)
+        selection = () if _is_own_make(command, context) else _selection(command)
         if selection is not None and _decides(found, place, code, moved=moved):
             runs.append(tuple(placed(path, folder, context) for path in selection or (".",)))
     return tuple(runs)
@@ -135,6 +135,13 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
         return None
     more = dict(command.environment).get("PYTEST_ADDOPTS", "")
     return selected((*more.split(), *rest))
+
+
+def _is_own_make(command: ShellCommand, context: Context) -> bool:
+    """Whether it is the task's own test command, by make: all tests that its makefile has."""
+    if not command.words or _name(command.words[0]) != "make" or context.tests is None:
+        return False
+    return shlex.join(("make", *command.words[1:])) == context.tests
 
 
 def _name(program: str) -> str:

@@ -1,4 +1,4 @@
-"""Repositories without a task of their own yet: they build, and upstream's tests pass."""
+"""Repositories by themselves: they build, and upstream's tests pass."""
 
 import shutil
 from pathlib import Path
@@ -53,3 +53,47 @@ def test_qs_builds_and_passes_its_own_tests(
         engine.close()
     assert printed.startswith(f"{count}\n")
     assert printed.endswith("# ok\n\n")
+
+
+C_TASK = """
+id: cjson/probe
+facet: edit_test_loop
+title: None
+prompt: None.
+image: c
+world: {release: %s}
+scope: {}
+tests:
+  framework: make
+  command: make test
+  cases: {file: cases.yaml, fail_to_pass: [none]}
+oracle: [{action: git_diff}]
+"""
+C_CASES = """
+subjects: {echo: {kind: command, argv: [echo]}}
+cases: [{id: none, subject: echo, table: [{expect: {value: {stdout: x}}}]}]
+"""
+
+
+@pytest.mark.parametrize(("release", "count"), [("1.7.14", 1), ("1.7.18", 3)])
+def test_cjson_builds_offline_with_its_own_makefile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str, count: int
+) -> None:
+    for name in ("images", "task_repos"):
+        shutil.copytree(places.project() / name, tmp_path / name)
+    monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
+    folder = tmp_path / "task_repos" / "cjson" / "probe"
+    folder.mkdir(parents=True)
+    (folder / "task.yaml").write_text(C_TASK % release)
+    (folder / "cases.yaml").write_text(C_CASES)
+    engine = engines.connect()
+    built = Images(engine, places.cache()).ensure(tasks.load("cjson/probe"), print)
+    try:
+        with engine.start(SessionSpec(built.tag)) as session:
+            line = "git tag | wc -l; git status --porcelain; make -s test >/dev/null && echo ok"
+            command = Command(("/bin/bash", "-c", line), "/home/agent/cjson", ENVIRONMENT)
+            ended = session.run(command)
+    finally:
+        engine.remove_image(built.tag)
+        engine.close()
+    assert ended.stdout.decode() == f"{count}\nok\n", ended

@@ -10,6 +10,7 @@ from pathlib import Path
 from sandbox.changes.patch import safe
 from sandbox.engines.base import Session
 from sandbox.grading.cases.answers import ForgedAnswer
+from sandbox.grading.cases.build import Built
 from sandbox.grading.cases.calls import Call, calls
 from sandbox.grading.cases.comparing import objection
 from sandbox.grading.cases.http import HttpServer
@@ -24,17 +25,24 @@ RUNNERS = Path(__file__).parent.with_name("runners")
 LAID = ("servant.py", "servant.js", "wire.py")
 
 
+NOTHING_BUILT = Built()
+
+
 class _Cases:
     """The cases of one grading, in one container."""
 
-    def __init__(self, file: CaseFile, session: Session, worktree: str, folder: str) -> None:
-        self._file, self._session = file, session
+    def __init__(
+        self, file: CaseFile, session: Session, worktree: str, folder: str, built: Built
+    ) -> None:
+        self._file, self._session, self._built = file, session, built
         self._worktree, self._folder = worktree, folder
         self._port = threading.Lock()
         self.forged = ""
 
     def outcome(self, number: int, case: Case, asked: list[Call]) -> CaseOutcome:
         """Make all calls of a case, up to the first one that fails."""
+        if self._built.problem:
+            return CaseOutcome(outcome="failed", calls=0, problem=self._built.problem)
         made = 0
         try:
             with self._caller(number, case) as caller:
@@ -56,6 +64,8 @@ class _Cases:
     def _caller(self, number: int, case: Case) -> Iterator[Caller]:
         """Start what a case calls, as a user of its own."""
         subject = self._file.subjects[case.subject]
+        if not isinstance(subject, FunctionSubject):
+            subject = subject.model_copy(update={"argv": self._built.filled(subject.argv)})
         user = tester(self._session, FIRST_SERVANT + 2 * number)
         alone = self._port if isinstance(subject, HttpSubject) else nullcontext()
         where = (self._session, self._worktree)
@@ -83,17 +93,19 @@ def run_cases(
     worktree: str,
     folder: str,
     cpus: float,
+    built: Built = NOTHING_BUILT,
 ) -> CaseReport:
     """Call what the candidate offers, which is laid already, and compare what comes.
 
-    `folder` is the grader's own in the container. Raises EngineError and its kind where the session
+    `folder` is the grader's own in the container; `built` is what was built of the candidate, and
+    where that failed every case has failed. Raises EngineError and its kind where the session
     breaks, DocumentError where the cases or their reference cannot be used.
     """
     asked = calls(file, reference, seed)
     for name in LAID:
         content = (RUNNERS / name).read_bytes()
         session.write(f"{folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
-    cases = _Cases(file, session, worktree, folder)
+    cases = _Cases(file, session, worktree, folder, built)
 
     def one(number: int, case: Case) -> CaseOutcome:
         return cases.outcome(number, case, asked[case.id])

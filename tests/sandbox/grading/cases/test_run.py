@@ -401,8 +401,10 @@ def test_a_function_in_javascript_is_called_alike(tmp_path: Path) -> None:
     file = documents.parse(JAVASCRIPT, tmp_path / "cases.yaml", CaseFile)
     with engine.start(SessionSpec(image.tag)) as session:
         session.run(Command(("/bin/chmod", "o+rx", "/home/agent", task.worktree)))
-        where = {"worktree": task.worktree, "folder": "/grading/cases"}
-        report = run_cases(file, None, "seed", session, **where, cpus=2.0)
+        folder = "/grading/cases"
+        report = run_cases(
+            file, None, "seed", session, worktree=task.worktree, folder=folder, cpus=2.0
+        )
     engine.close()
     assert report.outcomes["literal"].problem == report.outcomes["raises"].problem == ""
     assert "'b': 2.0" in report.outcomes["wrong-type"].problem

@@ -139,9 +139,10 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
 
 def _is_own_make(command: ShellCommand, context: Context) -> bool:
     """Whether it is the task's own test command, by make: all tests that its makefile has."""
-    if not command.words or _name(command.words[0]) != "make" or context.tests is None:
+    words = command.words
+    if not words or command.environment or _name(words[0]) != "make":
         return False
-    return shlex.join(("make", *command.words[1:])) == context.tests
+    return shlex.join(("make", *words[1:])) == context.tests
 
 
 def _name(program: str) -> str:

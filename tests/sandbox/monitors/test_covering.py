@@ -216,3 +216,29 @@ def test_one_file_in_javascript(line: str) -> None:
 def test_what_is_no_run_of_them_in_javascript(line: str) -> None:
     assert not matcher(ONE_FILE, NODE)(ran(line))
     assert not matcher(FOLDER, NODE)(ran(line))
+
+
+MAKE = Context(worktree="/home/agent/cjson", tests="make check")
+
+
+@pytest.mark.parametrize("line", [None, "make check", "make check && git status"])
+def test_the_tasks_own_make_is_the_whole_suite(line: str | None) -> None:
+    step = ran(line, by="run_tests" if line is None else "run_command")
+    assert matcher(WHOLE, MAKE)(step)
+    assert not matcher(SIZES, CONTEXT)(ran("make check"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "make",
+        "make all",
+        "make -n check",
+        "make check CC=true",
+        "MAKEFLAGS=-n make check",
+        "make check; true",
+        "cd /tmp && make check",
+    ],
+)
+def test_another_make_is_no_test_run(line: str) -> None:
+    assert not matcher(WHOLE, MAKE)(ran(line))

@@ -89,12 +89,19 @@ def terminal() -> Iterator[tuple[int, IO[bytes]]]:
     os.close(near)
 
 
-def ask(terminal: tuple[int, IO[bytes]], *said: str) -> tuple[Answer, str]:
+def ask(
+    terminal: tuple[int, IO[bytes]], *said: str, question: Question = QUESTION
+) -> tuple[Answer, str]:
+    """What a person answers and is shown; a terminal gives what it holds in pieces."""
     near, stream = terminal
     for one in said:
         os.write(near, one.encode() + b"\n")
-    answer = TerminalApprover(stream, 30.0).answer(QUESTION)
-    return answer, os.read(near, 1 << 16).decode()
+    answer = TerminalApprover(stream, 30.0).answer(question)
+    stream.write(b"[end]")
+    shown = b""
+    while b"[end]" not in shown:
+        shown += os.read(near, 1 << 16)
+    return answer, shown.decode()
 
 
 def test_a_person_is_shown_what_and_who_and_nothing_that_steers_the_terminal(

@@ -121,7 +121,7 @@ def test_arguments_that_were_not_supplied_do_not_match() -> None:
 @pytest.mark.parametrize("outcome", ["skipped", "xfailed", "xpassed", "error", "failed"])
 def test_a_skipped_test_is_not_a_passed_one(outcome: str) -> None:
     """Mistake: counting a skipped test as passed."""
-    report = TestReport.model_validate({"outcomes": {NEW: outcome, OLD: "passed"}, "exit_code": 0})
+    report = TestReport.model_validate({"outcomes": {NEW: outcome, OLD: "passed"}})
     assert hidden_tests.grade(task(), evidence(tests=report)).verdict is Verdict.FAILED
 
 

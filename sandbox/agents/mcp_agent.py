@@ -45,6 +45,8 @@ class Address:
     """A file with both as most clients want it: `{"mcpServers": {"sandbox": {...}}}`."""
     actions: tuple[str, ...]
     """The names of the tools."""
+    worktree: str = ""
+    """Where the repository lies in the container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,4 +239,4 @@ def _address(server: McpServer, folder: Path, briefing: Briefing) -> Address:
     if server.socket is None:
         raise RuntimeError("a run's server has a socket")
     actions = tuple(action.name for action in briefing.actions)
-    return Address(server.url, server.token, server.socket, config, actions)
+    return Address(server.url, server.token, server.socket, config, actions, briefing.worktree)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,8 @@ def choose_model(preset: Preset, name: str | None, base_url: str | None) -> Mode
 def offered(preset: Preset, actions: Iterable[str]) -> set[str]:
     """The names by which the client is to offer the harness's actions."""
     template = Template(preset.tools)
-    return {template.substitute(action=name) for name in actions}
+    given = (name for name in actions if not preset.given or name in preset.given)
+    return {template.substitute(action=name) for name in given}
 
 
 class PresetClient:
@@ -79,7 +81,9 @@ class PresetClient:
         home, work, temporary = folder / "home", folder / "work", folder / "tmp"
         for made in (home, work, temporary):
             made.mkdir()
-        ending = Template(self._preset.prompt).substitute(actions=", ".join(address.actions))
+        ending = Template(self._preset.prompt).substitute(
+            actions=", ".join(address.actions), worktree=address.worktree
+        )
         names = {
             "prompt": f"{prompt}\n{ending}" if ending else prompt,
             "url": address.url,
@@ -90,6 +94,8 @@ class PresetClient:
             "key": self._model.key,
             "home": str(home),
             "work": str(work),
+            "worktree": address.worktree,
+            "python": sys.executable,
             "bin": str(self._installation.program.parent),
             "clients": str(Path(__file__).parent),
             "platform": platform_name(),

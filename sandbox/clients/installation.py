@@ -38,7 +38,9 @@ def platform_name() -> str:
 
 def place(preset: Preset, cache: Path) -> Path:
     """Where a preset's own version is installed."""
-    return cache / "clients" / f"{preset.name}-{preset.package.version}"
+    return (
+        cache / "clients" / f"{preset.package.shared_with or preset.name}-{preset.package.version}"
+    )
 
 
 def locate(preset: Preset, cache: Path) -> Installation:

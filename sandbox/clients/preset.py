@@ -2,7 +2,8 @@
 
 Texts are templates (`string.Template`): `${prompt}`, `${url}` and `${token}` of the MCP server,
 `${socket}`, `${model}`, `${base_url}` and `${key}` of the model, `${home}` (private, made for the
-run), `${work}` (an empty folder in which the client starts), `${bin}` (where its program lies),
+run), `${work}` (an empty folder in which the client starts), `${worktree}` (the repository's folder
+in the container), `${bin}` (where its program lies), `${python}` (that of the harness),
 `${clients}` (this package's folder), `${tools}` (the names of the harness's tools, a JSON list) and
 `${platform}` (as in `linux-x64`).
 """
@@ -26,6 +27,8 @@ class Package(Record):
     """Where the program lies in the folder of the installation."""
     beside: tuple[str, ...] = ()
     """Packages that it needs and does not ask for."""
+    shared_with: str | None = None
+    """The preset in whose place it is installed, where two drive one client."""
     node: str | None = None
     """The version of Node that it is run with, for npm."""
 
@@ -78,11 +81,13 @@ class Derived(Record):
 
 
 class Through(Record):
-    """The one tool of a client by which it reaches all actions of the harness."""
+    """The client's own shell tool, by which it reaches actions of the harness."""
 
     tool: str
     argument: str
-    """The argument that holds `sandbox ACTION JSON`, as a shell line."""
+    """The argument that holds a shell line, by default `sandbox ACTION JSON`."""
+    commands_only: bool = False
+    """Whether the line is that of `run_command`, and other actions are tools of their own."""
 
 
 class UsageReading(Record):
@@ -117,7 +122,8 @@ class Preset(Record):
     arguments: tuple[str, ...]
     """What follows the program."""
     prompt: str = ""
-    """Template of what the prompt ends with, for this client only; `${actions}` names all."""
+    """Template of what the prompt ends with, for this client only; `${actions}` names all,
+    and `${worktree}` is there, too."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Beside HOME, PATH, the locale, and what says how the network is reached."""
     files: dict[str, str] = Field(default_factory=dict)
@@ -127,6 +133,8 @@ class Preset(Record):
     tools: str
     """Template of the name under which a tool of the harness is offered, for `${action}`; a dot
     stands between a namespace and a name."""
+    given: tuple[str, ...] = ()
+    """The actions that are offered as tools; all where it is empty."""
     through: Through | None = None
     """None where each action is a tool."""
     extra_tools: tuple[ExtraTool, ...] = ()

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -12,18 +13,26 @@ from sandbox.playback.script import Call, Say, Script
 DONE = Say(text="All is done.")
 
 
-def replay(actions: Sequence[ScriptedAction], shell: tuple[str, str] | None = None) -> Script:
-    """Have the model call the tool of each action, then end its turn.
+class Shell(NamedTuple):
+    """A client's own shell tool, where it reaches actions by that."""
 
-    `shell` names a tool and its argument where a client reaches all actions by one shell tool, as
-    `sandbox ACTION JSON`.
-    """
+    tool: str
+    argument: str
+    """What takes the line: `sandbox ACTION JSON`."""
+    commands_only: bool = False
+    """Whether the line is a command's instead, and other actions have tools of their own."""
+
+
+def replay(actions: Sequence[ScriptedAction], shell: Shell | None = None) -> Script:
+    """Have the model call the tool of each action, then end its turn."""
     return (*(call(each.action, each.arguments, shell) for each in actions), DONE)
 
 
-def call(action: str, arguments: dict[str, JsonValue], shell: tuple[str, str] | None) -> Call:
+def call(action: str, arguments: dict[str, JsonValue], shell: Shell | None) -> Call:
     """Have the model call the tool of one action."""
-    if shell is None:
+    if shell is None or (shell.commands_only and action != "run_command"):
         return Call(action=action, arguments=arguments)
-    tool, name = shell
-    return Call(tool=tool, arguments={name: shlex.join(("sandbox", action, json.dumps(arguments)))})
+    line = shlex.join(("sandbox", action, json.dumps(arguments)))
+    if shell.commands_only:
+        line = str(arguments["command"])
+    return Call(tool=shell.tool, arguments={shell.argument: line})

@@ -30,7 +30,7 @@ from sandbox.model.event import Entry, Observed, RunEnded, RunStarted
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import AGENT
 from sandbox.model.task import ScriptedAction, Task
-from sandbox.playback.replay import call, replay
+from sandbox.playback.replay import Shell, call, replay
 from sandbox.playback.script import Call, Script
 from sandbox.playback.server import ModelServer, Seen
 from sandbox.policy.approvers import DenyAll
@@ -66,8 +66,17 @@ class Conversation:
     @property
     def observations(self) -> list[Observation]:
         """What the client was told."""
+        return [event.observation for event in self._observed]
+
+    @property
+    def commands(self) -> list[Observation]:
+        """What it was told of commands; some clients look around before their model is asked."""
+        return [event.observation for event in self._observed if event.name == "run_command"]
+
+    @property
+    def _observed(self) -> list[Observed]:
         events = [entry.event for entry in self.entries]
-        return [event.observation for event in events if isinstance(event, Observed)]
+        return [event for event in events if isinstance(event, Observed)]
 
 
 @dataclass
@@ -110,9 +119,9 @@ class Gate:
         return self.model or self.preset.endpoint.scripted_model
 
     @property
-    def _shell(self) -> tuple[str, str] | None:
+    def _shell(self) -> Shell | None:
         through = self.preset.through
-        return (through.tool, through.argument) if through else None
+        return Shell(through.tool, through.argument, through.commands_only) if through else None
 
     def _acts(self, canaries: list[Path]) -> Script:
         built_in = [
@@ -177,7 +186,7 @@ class Gate:
         extra = {tool.name for tool in self.preset.extra_tools}
         missing = sorted(expected - found.seen.offered)
         strange = sorted(found.seen.offered - expected - extra)
-        first = found.observations[0] if found.observations else None
+        first = found.commands[0] if found.commands else None
         works = first is not None and first.result.get("stdout") == "reached\n"
         over = found.ended.reason == "final_answer"
         return (
@@ -233,7 +242,7 @@ class Gate:
 
 def _cancelled(found: Conversation) -> GateCheck:
     """Look whether the command was killed at once, not only with the session's other processes."""
-    told = [each.error_code for each in found.observations[:1]]
+    told = [each.error_code for each in found.commands[:1]]
     passed = told == [ErrorCode.CANCELLED] and not found.ended.killed_processes
     message = "What was running when the client was interrupted was killed."
     if not passed:

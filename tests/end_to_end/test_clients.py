@@ -20,7 +20,7 @@ from sandbox.images import BuiltImage
 from sandbox.model.client import GateReport
 from sandbox.model.task import ScriptedAction
 from sandbox.model.usage import ModelUsage
-from sandbox.playback.replay import replay
+from sandbox.playback.replay import Shell, replay
 from sandbox.playback.script import Fault, Script
 from sandbox.playback.server import ModelServer
 from sandbox.playback.turn import INPUT_TOKENS, OUTPUT_TOKENS
@@ -58,8 +58,9 @@ def every(names: tuple[str, ...] | list[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("preset", names, indirect=True)
 
 
-def shell(preset: Preset) -> tuple[str, str] | None:
-    return (preset.through.tool, preset.through.argument) if preset.through else None
+def shell(preset: Preset) -> Shell | None:
+    through = preset.through
+    return Shell(through.tool, through.argument, through.commands_only) if through else None
 
 
 @contextmanager

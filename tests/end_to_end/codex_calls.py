@@ -1,0 +1,53 @@
+"""A list of actions as Codex's own tools would do them: by its shell, its patches, and the rest."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from sandbox.model.task import ScriptedAction
+from sandbox.playback.replay import DONE
+from sandbox.playback.script import Call, Script
+
+
+def replayed(actions: Sequence[ScriptedAction]) -> Script:
+    """Have the model do each action by the tool that Codex has for it, then end its turn."""
+    return (*(_call(each) for each in actions), DONE)
+
+
+def _call(each: ScriptedAction) -> Call:
+    given = each.arguments
+    match each.action:
+        case "run_command":
+            return _shell(str(given["command"]))
+        case "read_file":
+            return _shell(shlex.join(["cat", str(given["path"])]))
+        case "list_files":
+            return _shell("git ls-files '*AGENTS.md'")
+        case "git_diff":
+            return _shell("git status --short && git diff")
+        case "apply_patch":
+            return _patch(_update(str(given["patch"])))
+        case "write_file":
+            lines = str(given["content"]).splitlines()
+            return _patch([f"*** Add File: {given['path']}", *(f"+{line}" for line in lines)])
+    return Call(action=each.action, arguments=given)
+
+
+def _shell(line: str) -> Call:
+    return Call(tool="exec_command", arguments={"cmd": line})
+
+
+def _patch(lines: Iterable[str]) -> Call:
+    return Call(
+        tool="apply_patch", text="\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
+    )
+
+
+def _update(diff: str) -> Iterator[str]:
+    """Put a unified diff of one file into the form that Codex knows."""
+    for line in diff.splitlines():
+        if line.startswith("+++ b/"):
+            yield f"*** Update File: {line[len('+++ b/') :]}"
+        elif line.startswith("@@"):
+            yield "@@"
+        elif not line.startswith("--- a/"):
+            yield line

@@ -17,26 +17,28 @@ def _call(each: ScriptedAction) -> Call:
     given = each.arguments
     match each.action:
         case "run_command":
-            return _shell(str(given["command"]))
+            return shell(str(given["command"]))
         case "read_file":
-            return _shell(shlex.join(["cat", str(given["path"])]))
+            return shell(shlex.join(["cat", str(given["path"])]))
         case "list_files":
-            return _shell("git ls-files '*AGENTS.md'")
+            return shell("git ls-files '*AGENTS.md'")
         case "git_diff":
-            return _shell("git status --short && git diff")
+            return shell("git status --short && git diff")
         case "apply_patch":
-            return _patch(_update(str(given["patch"])))
+            return patch(_update(str(given["patch"])))
         case "write_file":
             lines = str(given["content"]).splitlines()
-            return _patch([f"*** Add File: {given['path']}", *(f"+{line}" for line in lines)])
+            return patch([f"*** Add File: {given['path']}", *(f"+{line}" for line in lines)])
     return Call(action=each.action, arguments=given)
 
 
-def _shell(line: str) -> Call:
+def shell(line: str) -> Call:
+    """Run a line by its shell."""
     return Call(tool="exec_command", arguments={"cmd": line})
 
 
-def _patch(lines: Iterable[str]) -> Call:
+def patch(lines: Iterable[str]) -> Call:
+    """Change files by its patches."""
     return Call(
         tool="apply_patch", text="\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
     )

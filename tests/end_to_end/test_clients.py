@@ -32,6 +32,8 @@ from tests.end_to_end.project import Project
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
 
 NAMES = library.names()
+BY_ACTIONS = [name for name in NAMES if name != "codex-remote"]
+"""Those that do each action by its name; the other is in `test_codex_remote.py`."""
 ORACLE = tasks.load(TASK).task.oracle
 RETRIES = ("claude-code", "codex", "opencode")
 """Clients whose answer to failures of the model server is tried: the three that are quickest."""
@@ -101,7 +103,7 @@ def test_a_client_passes_the_gate(preset: Preset, engine: Engine, image: BuiltIm
     assert report.version == preset.package.version
 
 
-@every(NAMES)
+@every(BY_ACTIONS)
 def test_a_client_solves_a_task(preset: Preset, runs: Path, engine: Engine) -> None:
     ended, models = act(preset, replay(ORACLE, shell(preset)), runs)
     assert ended.code == 0, ended.out + ended.err

@@ -99,12 +99,12 @@ class Files:
             # The client looks for its marks in all folders above; none are there.
             raise Refused(outside.message, NOT_FOUND) from outside
         found = self._entry(path)
-        folder, link = found.kind is FileKind.DIRECTORY, found.kind is FileKind.SYMLINK
+        folder, link = found.kind == FileKind.DIRECTORY, found.kind == FileKind.SYMLINK
         if link:
             folder = self._leads_to_folder(path)
         return {
             "isDirectory": folder,
-            "isFile": found.kind is FileKind.FILE or (link and not folder),
+            "isFile": found.kind == FileKind.FILE or (link and not folder),
             "isSymlink": link,
             "size": found.size,
             "createdAtMs": 0,
@@ -133,8 +133,8 @@ class Files:
         entries: list[JsonValue] = [
             {
                 "fileName": parent(entry.path)[1],
-                "isDirectory": entry.kind is FileKind.DIRECTORY,
-                "isFile": entry.kind is FileKind.FILE,
+                "isDirectory": entry.kind == FileKind.DIRECTORY,
+                "isFile": entry.kind == FileKind.FILE,
             }
             for entry in self._entries(self._path(message))
         ]

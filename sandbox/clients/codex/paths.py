@@ -20,7 +20,7 @@ class Paths:
     def relative(self, uri: str) -> str:
         """Name a path as actions do; Outside where it is elsewhere, Refused where it is none.
 
-        What leads out of the worktree by `..` or by a link the action itself refuses.
+        A link that leads out of the worktree the action itself refuses.
         """
         try:
             parts = urlsplit(uri)
@@ -31,6 +31,8 @@ class Paths:
         path = unquote_to_bytes(uri[len("file://") :])
         if b"\0" in path:
             raise Refused("A path holds a NUL character.", INVALID_PARAMETERS)
+        if b".." in path.split(b"/"):
+            raise Outside(f"{paths.text(path)} has a `..`; paths stay inside of the worktree.")
         for root in self._roots:
             if path.rstrip(b"/") == root:
                 return "."

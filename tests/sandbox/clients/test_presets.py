@@ -33,6 +33,7 @@ def test_the_presets_are_those_of_the_documents() -> None:
     assert NAMES == [
         "claude-code",
         "codex",
+        "codex-remote",
         "gemini",
         "kimi",
         "mini-swe-agent",

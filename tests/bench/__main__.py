@@ -1,9 +1,12 @@
 """`make bench`: each figure as a ratio to a floor that is measured in the same run.
 
+`python -m tests.bench suite mcp` measures some parts; `--cold` also builds all images from nothing.
+
 Prints a Markdown table and exits 1 where a figure misses its bound. Rounds are interleaved with
 their floor, so that a machine whose speed drifts does not tilt the ratio.
 """
 
+import argparse
 import os
 import platform
 import sys
@@ -18,8 +21,23 @@ from tests.bench import (
     mcp,
     monitors,
     start,
+    suite,
     trials,
     validation,
+)
+
+PARTS = (
+    actions,
+    mcp,
+    start,
+    changes,
+    monitors,
+    checker,
+    interception,
+    trials,
+    hardening,
+    validation,
+    suite,
 )
 
 
@@ -58,19 +76,16 @@ class Row:
 
 
 def main() -> int:
-    parts = (
-        actions,
-        mcp,
-        start,
-        changes,
-        monitors,
-        checker,
-        interception,
-        trials,
-        hardening,
-        validation,
-    )
-    rows = [Row(*values) for part in parts for values in part.measure()]
+    named = {part.__name__.rpartition(".")[2]: part for part in PARTS}
+    parser = argparse.ArgumentParser("python -m tests.bench")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or {', '.join(named)}")
+    parser.add_argument("--cold", action="store_true", help="build all images from nothing, too")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.parts) - set(named):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    measured = [measure for name in chosen.parts or named for measure in named[name].measure()]
+    measured += suite.cold() if chosen.cold else []
+    rows = [Row(*values) for values in measured]
     print(f"{platform.machine()}, {os.cpu_count()} processors; p50 in ms\n")
     print("| what | ours | floor | ratio | bound | met |")
     print("|---|---|---|---|---|---|")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from sandbox.errors import UndecidedError
 from sandbox.model.change import (
     Change,
     ChangeSet,
@@ -16,6 +17,7 @@ from sandbox.model.change import (
 from sandbox.model.glob import Globs
 from sandbox.model.grade import Reason
 from sandbox.model.task import Task
+from sandbox.patterns import expression
 from sandbox.scopes import owner_of
 
 STASH = "refs/stash"
@@ -89,12 +91,21 @@ def _commits(task: Task, git: GitChange) -> Iterator[Reason]:
         if rule.commits == "none":
             yield Reason(message=f"{label} was made, and the task allows none")
             continue
-        if rule.message is not None and not re.fullmatch(rule.message, commit.message.rstrip("\n")):
-            first = commit.message.partition("\n")[0]
-            yield Reason(message=f"{label} has a message that is not as required: {first!r}")
+        yield from _message(rule.message, commit, label)
         yield from _committed(task, commit, label)
     if rule.commits == "required" and git.commits:
         yield from _left_out(task, git)
+
+
+def _message(pattern: str | None, commit: Commit, label: str) -> Iterator[Reason]:
+    """Object to a message that is not as required, or of which that cannot be told."""
+    first = commit.message.partition("\n")[0]
+    wrong = f"{label} has a message that is not as required: {first!r}"
+    try:
+        if pattern is not None and not expression(pattern).fullmatch(commit.message.rstrip("\n")):
+            yield Reason(message=wrong)
+    except UndecidedError as error:
+        yield Reason(message=f"{wrong}: {error.message}")
 
 
 def _committed(task: Task, commit: Commit, label: str) -> Iterator[Reason]:

@@ -90,3 +90,7 @@ class EvidenceError(SandboxError):
     """Stored evidence is incomplete or has been altered."""
 
     exit_code = 4
+
+
+class UndecidedError(SandboxError):
+    """Whether a text matches a task's expression cannot be told within the limits."""

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"errors"},
     {"model"},
-    {"places", "documents", "scopes"},
+    {"places", "documents", "scopes", "patterns"},
     {"sources", "supervisor", "trace", "agents", "mirror", "monitors", "metrics", "playback"},
     {"policy", "clients"},
     {"repos", "tasks", "checker", "exploits"},
@@ -43,6 +43,7 @@ HOMES = {
     "numpy": "sandbox/metrics/",
     "scipy": "sandbox/metrics/",
     "yaml": "sandbox/documents",
+    "regex": "sandbox/patterns",
     "zstandard": "sandbox/candidate",
     "ziglang": "sandbox/supervisor/build",
 }

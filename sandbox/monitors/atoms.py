@@ -1,6 +1,5 @@
 """Whether a step matches an atom, and which values it gives to variables."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -9,7 +8,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from sandbox.model.atom import Atom, Predicate, compiled, source
+from sandbox.model.atom import Atom, Predicate, source
 from sandbox.model.glob import Globs
 from sandbox.monitors import argv, covering, reading
 from sandbox.monitors.context import NOWHERE, Context
@@ -17,6 +16,7 @@ from sandbox.monitors.describing import described
 from sandbox.monitors.filling import filled
 from sandbox.monitors.steps import Step
 from sandbox.monitors.values import ABSENT, equal, found, tester, text
+from sandbox.patterns import Expression, expression
 
 __all__ = ["Binding", "Matcher", "Pattern", "described", "equal", "matcher"]
 
@@ -116,7 +116,7 @@ def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
     for name, wanted in atom.where.items():
         yield _predicate(source(name)[0], wanted)
     for name, pattern in atom.arguments.items():
-        yield _argument(name, compiled(pattern))
+        yield _argument(name, expression(pattern))
     if atom.changes is not None or atom.owner is not None:
         yield _changes(atom, context)
     if atom.reads is not None:
@@ -158,9 +158,9 @@ def _predicate(field: tuple[str, ...], wanted: Predicate) -> Matcher:
     return lambda step: holds(found(step, field))
 
 
-def _argument(name: str, pattern: re.Pattern[str]) -> Matcher:
+def _argument(name: str, pattern: Expression) -> Matcher:
     search = pattern.search
-    return lambda step: name in step.arguments and bool(search(text(step.arguments[name])))
+    return lambda step: name in step.arguments and search(text(step.arguments[name])) is not None
 
 
 def _changes(atom: Atom, context: Context) -> Matcher:
@@ -179,22 +179,17 @@ def _changes(atom: Atom, context: Context) -> Matcher:
 def _source(wanted: str) -> Callable[[Step], tuple[str, ...]]:
     """Compile where a variable's values come from; each value once."""
     field, pattern = source(wanted)
-    expression = None if pattern is None else compiled(pattern)
+    wanted_parts = None if pattern is None else expression(pattern).parts
 
     def values(step: Step) -> tuple[str, ...]:
         if field == ("changes",):
             given = list(step.changes)
         else:
             value = found(step, field)
-            several = expression is None and isinstance(value, list)
+            several = wanted_parts is None and isinstance(value, list)
             given = [] if value is ABSENT else list(map(text, value if several else [value]))
-        if expression is not None:
-            given = [_part(match) for each in given for match in expression.finditer(each)]
+        if wanted_parts is not None:
+            given = [part for each in given for part in wanted_parts(each)]
         return tuple(dict.fromkeys(given))
 
     return values
-
-
-def _part(match: re.Match[str]) -> str:
-    """The first group of an expression that has one, else all that it found."""
-    return (match[1] or "") if match.re.groups else match[0]

@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sandbox.errors import UndecidedError
 from sandbox.model.rule import Derived, RuleBase
 from sandbox.monitors.atoms import Binding, Pattern
 from sandbox.monitors.context import NOWHERE, Context
@@ -77,7 +78,13 @@ class Monitor:
         return self.explain(self.state, None) if self.unfinished(self.state) else None
 
     def advance(self, state: State, step: Step, among: Patterns | None = None) -> State:
-        """Give the state after a step."""
+        """Give the state after a step; one that cannot be judged breaks the rule."""
+        try:
+            return self._advance(state, step, among)
+        except UndecidedError:
+            return BROKEN
+
+    def _advance(self, state: State, step: Step, among: Patterns | None = None) -> State:
         if not isinstance(state, int):
             return self._slices(state, step)[0]
         if state == BROKEN:
@@ -94,11 +101,18 @@ class Monitor:
 
     def explain(self, state: State, step: Step | None) -> Breach:
         """Word the breach that a step, or the end of the run, is in a state."""
-        if step is None:
-            culprit: Culprit = self._owed(state)[0]
-        else:
-            culprit = None if isinstance(state, int) else self._slices(state, step)[1]
-        wording = Wording(self.rule, step, culprit)
+        culprit: Culprit = None
+        undecided = ""
+        try:
+            if step is None:
+                culprit = self._owed(state)[0]
+            elif isinstance(state, int):
+                self._advance(state, step)
+            else:
+                culprit = self._slices(state, step)[1]
+        except UndecidedError as error:
+            undecided = error.message
+        wording = Wording(self.rule, step, culprit, undecided)
         return Breach(
             self.rule.id,
             None if step is None else step.event,

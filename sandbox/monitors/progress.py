@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sandbox.errors import UndecidedError
 from sandbox.model.atom import Milestone
-from sandbox.monitors.atoms import matcher
+from sandbox.monitors.atoms import Matcher, matcher
 from sandbox.monitors.context import NOWHERE, Context
 from sandbox.monitors.steps import Step
 
@@ -55,9 +56,9 @@ class Progress:
         """Give what is reached after a step; one that reaches and undoes has undone."""
         for name, reaches, undoes in self._matchers:
             if name in reached:
-                if undoes is not None and undoes(step):
+                if _holds(undoes, step, undecided=True):
                     reached -= {name}
-            elif reaches(step) and not (undoes is not None and undoes(step)):
+            elif _holds(reaches, step) and not _holds(undoes, step, undecided=True):
                 reached |= {name}
         return reached
 
@@ -73,3 +74,11 @@ class Progress:
             for name in self._weights
             if (name in after) != (name in before)
         )
+
+
+def _holds(atom: Matcher | None, step: Step, *, undecided: bool = False) -> bool:
+    """Whether a step matches an atom, if there is one; what cannot be told is no progress."""
+    try:
+        return atom is not None and atom(step)
+    except UndecidedError:
+        return undecided

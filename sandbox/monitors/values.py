@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from sandbox.model.atom import Predicate, compiled
+from sandbox.model.atom import Predicate
 from sandbox.model.glob import Globs
 from sandbox.monitors.steps import Step
+from sandbox.patterns import expression
 
 Check = Callable[[Any], bool]
 
@@ -77,7 +78,7 @@ def _checks(wanted: Predicate) -> list[Check]:
     if (most := wanted.at_most) is not None:
         checks.append(lambda value: _is_number(value) and value <= most)
     if wanted.matches is not None:
-        search = compiled(wanted.matches).search
+        search = expression(wanted.matches).search
         checks.append(lambda value: search(text(value)) is not None)
     if wanted.like is not None:
         match = Globs((wanted.like,)).match

@@ -29,6 +29,8 @@ class Wording:
     step: Step | None
     """None where the run's end is the breach."""
     culprit: Culprit = None
+    undecided: str = ""
+    """Why the step could not be judged; empty where it was."""
 
     @property
     def message(self) -> str:
@@ -66,6 +68,8 @@ class Wording:
     @property
     def missing(self) -> str:
         """What was seen in its place."""
+        if self.undecided:
+            return f"it cannot be told whether it holds: {self.undecided}"
         if isinstance(self.culprit, int):
             return f"it has more than {self.culprit} values, which cannot be followed"
         if self.step is None:

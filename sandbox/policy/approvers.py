@@ -1,9 +1,10 @@
 """Who answers when an agent asks for permission."""
 
-import re
 from typing import ClassVar, Protocol
 
+from sandbox.errors import UndecidedError
 from sandbox.model.decision import Answer, Answers, Question, ScriptedAnswer
+from sandbox.patterns import expression
 
 
 class Approver(Protocol):
@@ -71,4 +72,9 @@ class DenyAll:
 def _matches(scripted: ScriptedAnswer, question: Question) -> bool:
     if scripted.scope != question.scope:
         return False
-    return scripted.command is None or re.search(scripted.command, question.command) is not None
+    if scripted.command is None:
+        return True
+    try:
+        return expression(scripted.command).search(question.command) is not None
+    except UndecidedError:
+        return not scripted.answer.approved

@@ -1,14 +1,15 @@
 """Whether a rule's pattern matches an action or one reading of a process, and by which fields."""
 
 import os
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from posixpath import basename, join, normpath
 
+from sandbox.errors import UndecidedError
 from sandbox.model import path as paths
 from sandbox.model.decision import Pattern, Words
 from sandbox.model.glob import Globs
+from sandbox.patterns import expression
 from sandbox.policy import words
 from sandbox.policy.invocation import Invocation
 from sandbox.policy.programs import Program, Table
@@ -27,12 +28,15 @@ class Matcher:
     def __init__(self, root: str, table: Table) -> None:
         self._root, self._table = normpath(root), table
 
-    def action(self, pattern: Pattern, subject: Subject) -> Fields | None:
-        """Return the fields that matched, None where one did not."""
+    def action(self, pattern: Pattern, subject: Subject, *, undecided: bool) -> Fields | None:
+        """Return the fields that matched, None where one did not.
+
+        `undecided` is whether a command matches that cannot be compared within the limits.
+        """
         return _all(
             (
                 _action(pattern, subject.action),
-                _command(pattern, subject.command),
+                _command(pattern, subject.command, undecided=undecided),
                 self._paths(pattern, subject.paths),
                 self._cwd(pattern, subject.cwd),
                 _tool(pattern, subject.tool),
@@ -146,11 +150,16 @@ def _tool(pattern: Pattern, tool: str | None) -> str | None:
     return f"tool {tool}" if tool is not None and _globs(pattern.tool).match(tool) else None
 
 
-def _command(pattern: Pattern, line: str | None) -> str | None:
+def _command(pattern: Pattern, line: str | None, *, undecided: bool) -> str | None:
     if pattern.command is None:
         return UNSAID
-    found = None if line is None else re.search(pattern.command, line)
-    return None if found is None else f"command {found[0]!r}"
+    if line is None:
+        return None
+    try:
+        found = expression(pattern.command).search(line)
+    except UndecidedError as error:
+        return f"command, undecided: {error.message}" if undecided else None
+    return None if found is None else f"command {found!r}"
 
 
 def _network(pattern: Pattern, reading: Invocation) -> str | None:

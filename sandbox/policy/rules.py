@@ -75,7 +75,7 @@ class Rulebook:
 
     def action(self, subject: Subject) -> Judgement:
         """Judge an action, a shell line by its text too. No rule that matches: it is allowed."""
-        findings = [_first(self._actions, lambda rule: self._matcher.action(rule.when, subject))]
+        findings = [_first(self._actions, lambda rule: self._by_action(rule, subject))]
         if subject.command is not None:
             cwd = normpath(join(self.root, subject.cwd))
             for found in lines.programs(subject.command, self.table, cwd):
@@ -92,6 +92,11 @@ class Rulebook:
         With `by_name` it is, where no file can be looked at.
         """
         return _strictest(self._findings(process, identify, by_name=by_name))
+
+    def _by_action(self, rule: PolicyRule, subject: Subject) -> Fields | None:
+        """Match an action; what cannot be told is taken for what no rule allows."""
+        undecided = rule.decision is not Outcome.ALLOW
+        return self._matcher.action(rule.when, subject, undecided=undecided)
 
     def knows(self, name: str) -> bool:
         """Whether a file of this name may be told apart by its content: a rule speaks of it."""

@@ -1,12 +1,13 @@
 """What a case expects of a call, and whether an answer is that: exactly, types included."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.errors import UndecidedError
 from sandbox.grading.cases.answers import Answer, Fields, Raised, Value
 from sandbox.grading.runners import wire
+from sandbox.patterns import expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,11 @@ def _raised(answer: Raised, expected: Expected) -> str:
         return f"{text}; had to give {_shown(expected.wire)}"
     if answer.type != expected.raises:
         return f"{text}; had to raise {expected.raises}"
-    if expected.message is not None and not re.search(expected.message, answer.message):
-        return f"{text}; its text has to hold {expected.message}"
+    try:
+        if expected.message and expression(expected.message).search(answer.message) is None:
+            return f"{text}; its text has to hold {expected.message}"
+    except UndecidedError as error:
+        return f"{text}; {error.message}"
     return ""
 
 

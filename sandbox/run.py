@@ -15,6 +15,7 @@ from sandbox.actions.route import Route
 from sandbox.actions.running import Running
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered
+from sandbox.agents.inside import Launch
 from sandbox.agents.repairs import Repaired
 from sandbox.errors import AgentError, SandboxError, SessionLostError
 from sandbox.model import briefing
@@ -29,6 +30,7 @@ from sandbox.model.event import (
     EndReason,
     FilesChanged,
     Final,
+    ModelRequested,
     Observed,
     RunEnded,
     RunStarted,
@@ -130,18 +132,19 @@ class _Loop:
 
     def listen(self) -> None:
         """Let the agent take back what is being carried out, and claim what it likes."""
+        self.workspace = replace(self.workspace, note=self.note)
         if isinstance(self.agent, Claiming):
-            self.agent.claim_with(self.claim)
+            self.agent.claim_with(self.note)
         if isinstance(self.agent, Cancelling):
             running = Running()
             self.workspace = replace(self.workspace, running=running)
             self.agent.cancel_with(running.cancel)
 
-    def claim(self, claimed: Claimed) -> None:
-        """Record what the agent says of itself, from any thread."""
+    def note(self, event: Claimed | ModelRequested, action_id: str | None = None) -> None:
+        """Record what the agent says of itself or asks of its model, from any thread."""
         with self.trace.lock:
             if not self.over:
-                self.trace.append(claimed)
+                self.trace.append(event, action_id)
 
     def drive(self) -> Ending:
         """Take requests and answer each, until the run is over."""
@@ -197,7 +200,7 @@ class _Loop:
         if asked.id in self.ids:
             return refused(ErrorCode.BAD_REQUEST, f"The id {asked.id!r} was used before.")
         self.ids.add(asked.id)
-        action = understand(asked)
+        action = asked.launched if isinstance(asked, Launch) else understand(asked)
         if isinstance(action, Observation):
             return action
         seen = subject(action, self.workspace)

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol, Self
 
 import sandbox
@@ -19,6 +20,7 @@ from sandbox.candidate import Candidate
 from sandbox.changes.collector import Collector
 from sandbox.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
 from sandbox.errors import CoverageError, SandboxError, StoreError, UsageError
+from sandbox.forwarder import Forwarder, Upstream
 from sandbox.grading import grade, run_tests
 from sandbox.images import BuiltImage
 from sandbox.model.change import ChangeSet
@@ -60,6 +62,16 @@ def tested(
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """What an agent in the container has there."""
+
+    files: Path | None = None
+    """A folder of this host, at `AGENT_FILES`."""
+    upstream: Upstream | None = None
+    """Its model; without one nothing can be reached."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """What is run, by whom, in what."""
 
@@ -77,6 +89,8 @@ class Trial:
     """What stands between the agent and the run."""
     client: ClientRecord | None = None
     """Where the agent is a client that a preset describes."""
+    inside: Inside | None = None
+    """Where the agent runs in the container."""
 
 
 def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
@@ -98,6 +112,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         image=trial.image.tag,
         image_id=trial.image.id,
         agent=agent.name,
+        inside=trial.inside is not None,
         approver=trial.approver.name,
         mode=trial.mode,
         sandbox_version=sandbox.__version__,
@@ -205,9 +220,10 @@ def _agent_session(
     trial: Trial, engine: Engine, folder: RunFolder, listener: Listener, stack: ExitStack
 ) -> Session:
     listener.stage("starting a container")
-    session = engine.start(specification(trial.task, trial.image, folder.id, keep=trial.keep))
+    spec = specification(trial.task, trial.image, folder.id, keep=trial.keep)
+    session = engine.start(replace(spec, files=trial.inside.files if trial.inside else None))
     stack.callback(session.close)
-    coverage, required = _coverage(trial, session), trial.task.task.policy.requires
+    coverage, required = _coverage(trial, session), _required(trial)
     known: dict[str, object] = {"coverage": coverage}
     if trial.keep:
         known["container"] = session.container
@@ -219,6 +235,19 @@ def _agent_session(
             "`sandbox doctor` says what is missing.",
         )
     return session
+
+
+def _required(trial: Trial) -> Coverage:
+    """Say what has to be seen: of an agent in the container its processes, where they are judged.
+
+    At the top level there is only itself, and no action that a rule could look at instead.
+    """
+    task = trial.task.task
+    atoms = (atom for rule in task.rules for atom in rule.atoms)
+    judged = task.policy.about_processes or any(atom.kind == "exec" for atom in atoms)
+    if trial.inside is None or not judged or reaches(task.policy.requires, "ptrace"):
+        return task.policy.requires
+    return "ptrace"
 
 
 def _coverage(trial: Trial, session: Session) -> Coverage:
@@ -233,7 +262,14 @@ def _run_agent(
     packages = Sources(places.cache()).fetch_all(
         registry.artifacts if registry else (), listener.stage
     )
-    workspace = Workspace(session, trial.task.task, trial.task.worktree, packages=packages)
+    upstream = trial.inside.upstream if trial.inside else None
+    workspace = Workspace(
+        session,
+        trial.task.task,
+        trial.task.worktree,
+        packages=packages,
+        model=Forwarder(upstream) if upstream else None,
+    )
     with traces.TraceWriter(folder.trace, listener.entry) as trace:
         run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent, session))
 
@@ -247,6 +283,7 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
         agent=agent.name,
         mode=trial.mode,
         coverage=_coverage(trial, session),
+        inside=trial.inside is not None,
     )
 
 

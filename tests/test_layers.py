@@ -15,7 +15,7 @@ LAYERS = (
     {"model"},
     {"places", "documents", "scopes", "patterns"},
     {"sources", "supervisor", "trace", "agents", "mirror", "monitors", "metrics", "playback"},
-    {"policy", "clients"},
+    {"policy", "clients", "forwarder"},
     {"repos", "tasks", "checker", "exploits"},
     {"engines"},
     {"images", "changes", "servers", "candidate", "stopping", "watched"},

@@ -14,7 +14,7 @@ from sandbox.policy.rules import NO_ROOT
 ARGUMENTS_LENGTH = 2000
 """Characters of all arguments of a program that are recorded."""
 
-HARNESS_COMMANDS = frozenset({"search_repo", "git_diff"})
+HARNESS_COMMANDS = frozenset({"search_repo", "git_diff", "run_agent"})
 """Actions whose own program the harness chose, not the agent."""
 
 ExecEvent = Executed | ExecsLost | ApprovalDecided

@@ -10,6 +10,7 @@ from sandbox.actions.git_diff import git_diff
 from sandbox.actions.list_files import list_files
 from sandbox.actions.outcome import Performed, Refusal, refused
 from sandbox.actions.read_file import read_file
+from sandbox.actions.run_agent import run_agent
 from sandbox.actions.run_command import run_command
 from sandbox.actions.run_tests import run_tests
 from sandbox.actions.search_repo import search_repo
@@ -30,6 +31,7 @@ PERFORMERS: dict[str, Callable[[Any, Workspace], Performed]] = {
     "git_diff": git_diff,
     "discover_tools": discover_tools,
     "call_tool": call_tool,
+    "run_agent": run_agent,
 }
 
 

@@ -2,16 +2,18 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sandbox.actions.outcome import Refusal, refusal
 from sandbox.actions.running import Running
 from sandbox.engines.base import Session
+from sandbox.forwarder import Forwarder
 from sandbox.mirror import clients
 from sandbox.model import path as paths
 from sandbox.model.artifact import Artifact
+from sandbox.model.event import ModelRequested
 from sandbox.model.observation import ErrorCode
 from sandbox.model.session import (
     AGENT,
@@ -75,6 +77,10 @@ class Workspace:
     """Where another thread may end a command; None where nobody wants to."""
     servers: Servers = field(default_factory=Servers)
     """The world's tool servers, as far as they have been started."""
+    model: Forwarder | None = None
+    """The way to its model, of an agent that runs in the container."""
+    note: Callable[[ModelRequested, str], None] = lambda _event, _action: None
+    """Records what an action with this id asks of the model, from any thread."""
 
     def locate(self, path: str) -> bytes:
         """Return a path relative to the worktree as bytes, without `.` and doubled slashes.
@@ -155,10 +161,12 @@ class Workspace:
         seconds: float | None = None,
         limit: int | None = None,
         environment: dict[str, str] | None = None,
+        alone: bool = False,
     ) -> Completed:
         """Run a program as the agent; its output is cut at `limit` or the task's own limit.
 
         It has `seconds` or the task's time for a command, and at most what is left of the run.
+        With `alone`, what outlives it is killed.
         """
         kept = self.task.limits.observation_bytes if limit is None else limit
         own = self.task.limits.command_seconds if seconds is None else seconds
@@ -178,7 +186,7 @@ class Workspace:
             stdout_limit=kept,
             stderr_limit=kept,
             # Else one that an earlier command has left could wait for the grant of a later one.
-            kill_survivors=registry is not None,
+            kill_survivors=alone or registry is not None,
             interception=self.interception,
             tag=self.tag,
         )

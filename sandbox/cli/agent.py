@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sandbox.cli.inside import InsideChoice, equip, make
 from sandbox.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sandbox.model.usage import Price
     from sandbox.store import RunFolder
     from sandbox.tasks import LoadedTask
+    from sandbox.trial import Inside
 
 
 class Protocol(StrEnum):
@@ -46,6 +48,7 @@ class AgentChoice:
     prices: Path | None = None
     """Like the two before, for `llm` alone."""
     mode: "Mode" = "raw"
+    inside: InsideChoice = field(default_factory=InsideChoice)
 
 
 Make = Callable[["RunFolder"], "Agent"]
@@ -57,6 +60,8 @@ class ChosenAgent:
 
     make: Make
     client: "ClientRecord | None" = None
+    inside: "Inside | None" = None
+    """What it has in the container, where it runs there."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -72,9 +77,25 @@ def choose_agent(choice: AgentChoice, task: "LoadedTask") -> ChosenAgent:
     """Make an agent of what the command line names."""
     from sandbox.clients import library
 
+    choice.inside.check()
+    if choice.inside.chosen:
+        return _inside(choice)
     if choice.text in library.names():
         return _preset(choice)
     return ChosenAgent(_make(choice, task))
+
+
+def _inside(choice: AgentChoice) -> ChosenAgent:
+    from sandbox.clients import library
+
+    taken = (choice.protocol, choice.model, choice.base_url, choice.prices)
+    if choice.text in library.names() or any(taken) or choice.mode != "raw":
+        raise UsageError(
+            "An agent inside of the container is a command line and speaks no protocol.",
+            "Leave out --protocol, --model, --base-url, --prices and --mode.",
+        )
+    make(choice.text)
+    return ChosenAgent(lambda _: make(choice.text), inside=equip(choice.inside))
 
 
 def _make(choice: AgentChoice, task: "LoadedTask") -> Make:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from sandbox.cli.agent import AgentChoice, HarnessMode, Protocol, choose_agent
+from sandbox.cli.inside import InsideChoice
 from sandbox.cli.places import RunsOption, open_store
 from sandbox.cli.show import FEW, verdict_rows
 from sandbox.cli.terminal import Progress, document, line
@@ -112,6 +113,20 @@ def run(
     prices: Annotated[
         Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
     ] = None,
+    inside: Annotated[
+        bool, typer.Option("--inside", help="The agent's command runs in the container.")
+    ] = False,
+    inside_files: Annotated[
+        Path | None,
+        typer.Option(help="With --inside: a folder that it finds at /.sandbox/agent, read-only."),
+    ] = None,
+    model_url: Annotated[
+        str | None, typer.Option(help="With --inside: the one address that it reaches, its model.")
+    ] = None,
+    model_key_variable: Annotated[
+        str | None,
+        typer.Option(help="With --model-url: the variable that holds the key, which stays here."),
+    ] = None,
     mode: Annotated[
         HarnessMode,
         typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
@@ -146,7 +161,8 @@ def run(
 
     if approver == "terminal" and jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
-    choice = AgentChoice(agent, protocol, model, base_url, prices, _MODES[mode])
+    within = InsideChoice(inside, inside_files, model_url, model_key_variable)
+    choice = AgentChoice(agent, protocol, model, base_url, prices, _MODES[mode], within)
     loaded = [library.load(name) for name in dict.fromkeys(task)]
     if len(loaded) > 1 or trials != 1:
         if agent == "human":
@@ -186,6 +202,7 @@ def _run_one(
             keep=keep,
             mode=agent.mode,
             client=make.client,
+            inside=make.inside,
         )
         folder = perform(trial, engine, store, Display(progress))
     finally:

@@ -49,6 +49,9 @@ def summary(entry: "Entry") -> str:
             text = f"{event.method} {event.target}: {event.status}, {event.size} bytes"
         case "fault_injected":
             text = f"{event.fault}: {event.effect} of {event.target}, number {event.occurrence}"
+        case "model_request":
+            failed = f", {event.problem}" if event.problem else ""
+            text = f"{event.method} {event.path}: {event.status}, {event.size} bytes{failed}"
         case "requests_lost":
             text = f"{event.count} more requests were not recorded"
         case "violation":

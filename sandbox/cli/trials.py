@@ -88,6 +88,7 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
             keep=order.keep,
             mode=order.agent.mode,
             client=agents[job.task].client,
+            inside=agents[job.task].inside,
         )
 
     return prepare

@@ -34,6 +34,8 @@ MANAGED = "sandbox.managed"
 RESERVED = "/.sandbox"
 """The folder of every container that holds the supervisor; no part of its change set."""
 
+AGENT_FILES = f"{RESERVED}/agent"
+"""Where an agent that runs in the container finds its files; read-only."""
 
 SUDO = "/usr/bin/sudo"
 """The program that asks for work as root: the supervisor by another name; no part of it either."""
@@ -61,6 +63,8 @@ class SessionSpec:
     hostname: str = "sandbox"
     keep: bool = False
     """Whether the container stays, stopped, when the session is closed."""
+    files: Path | None = None
+    """A folder of this host that the container sees at `AGENT_FILES` and cannot write."""
     interception: Coverage = "exec"
     """At most so much is seen of commands that are intercepted; less where less works."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.engines.base import MANAGED, RESERVED, SUDO, SessionSpec
+from sandbox.engines.base import AGENT_FILES, MANAGED, RESERVED, SUDO, SessionSpec
 
 SUPERVISOR = f"{RESERVED}/supervisor"
 CONTROL = f"{RESERVED}/control"
@@ -69,7 +69,7 @@ def body(
         "NetworkDisabled": True,  # with the mode `none` alone, a start takes twice as long
         "HostConfig": {
             **_confinement(spec, cpus),
-            "Mounts": _mounts(shared, control),
+            "Mounts": _mounts(shared, control, spec.files),
             **({"Runtime": runtime} if runtime else {}),
         },
     }
@@ -95,12 +95,16 @@ def _confinement(spec: SessionSpec, cpus: float) -> dict[str, Any]:
     }
 
 
-def _mounts(shared: Shared | None, control: Path | None) -> list[dict[str, Any]]:
+def _mounts(
+    shared: Shared | None, control: Path | None, files: Path | None
+) -> list[dict[str, Any]]:
     mounts = []
     if shared:
         mounts.append(_bind(shared.supervisor, SUPERVISOR, read_only=True))
         mounts.append(_bind(shared.supervisor, SUDO, read_only=True))
         mounts.append(_bind(shared.hosts, HOSTS, read_only=True))
+        if files:
+            mounts.append(_bind(files.absolute(), AGENT_FILES, read_only=True))
     if control:
         mounts.append(_bind(control, CONTROL, read_only=False))
     return mounts
@@ -110,7 +114,7 @@ def _bind(source: Path, target: str, *, read_only: bool) -> dict[str, Any]:
     return {"Type": "bind", "Source": str(source), "Target": target, "ReadOnly": read_only}
 
 
-def upload(supervisor: Path, hostname: str) -> bytes:
+def upload(supervisor: Path, hostname: str, files: Path | None = None) -> bytes:
     """The same files as a tar archive, for an engine that does not share ours."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
@@ -127,4 +131,14 @@ def upload(supervisor: Path, hostname: str) -> bytes:
             member = tarfile.TarInfo(path.lstrip("/"))
             member.size, member.mode = len(content), mode
             archive.addfile(member, io.BytesIO(content))
+        if files:
+            archive.add(files, AGENT_FILES.lstrip("/"), filter=_roots)
     return buffer.getvalue()
+
+
+def _roots(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """What the agent cannot write: root's, writable by nobody else."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode &= 0o755
+    return member

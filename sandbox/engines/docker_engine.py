@@ -180,7 +180,9 @@ class DockerEngine(DockerImages):
             ) from error
         if not self._mounts:
             with translated("Copying the supervisor into the container"):
-                self._client.put_archive(name, "/", creation.upload(program, spec.hostname))
+                self._client.put_archive(
+                    name, "/", creation.upload(program, spec.hostname, spec.files)
+                )
 
     def _fate(self, name: str, remarks: str) -> str:
         """Why a container's stream has ended, as far as the engine knows."""

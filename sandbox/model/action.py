@@ -167,6 +167,17 @@ class FinalAnswer(Action):
     """The answer, field by field."""
 
 
+class RunAgent(Action):
+    """Let an agent act inside of the container; none can ask for it, the run begins with it."""
+
+    name = "run_agent"
+
+    command: str
+    """Its command line, split as a shell would; `{prompt}` in a word stands for the prompt."""
+    prompt: str
+    """What it is told."""
+
+
 ACTIONS: dict[str, type[Action]] = {
     kind.name: kind
     for kind in (
@@ -184,7 +195,7 @@ ACTIONS: dict[str, type[Action]] = {
         FinalAnswer,
     )
 }
-"""Every action by its name."""
+"""Every action that can be asked for, by its name."""
 
 
 SERVER_ACTIONS = (DiscoverTools.name, CallTool.name)

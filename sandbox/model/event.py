@@ -26,6 +26,8 @@ class RunStarted(Record):
     mode: str
     coverage: Coverage
     """Which processes the harness sees."""
+    inside: bool = False
+    """Whether the agent itself ran in the container: its processes are all that is seen of it."""
 
 
 class ActionTaken(Record):
@@ -150,6 +152,21 @@ class FaultInjected(Record):
     """Counts from 1 in a run."""
 
 
+class ModelRequested(Record):
+    """A request of an agent in the container that was forwarded to its model, or refused."""
+
+    kind: Literal["model_request"] = "model_request"
+    method: str
+    """Empty where what came was no request."""
+    path: str
+    """As it was asked for, without a query; its beginning where it is long."""
+    status: int
+    size: int
+    """Bytes of the answer's body."""
+    problem: str = ""
+    """Why it was not passed on, or its answer not to the end."""
+
+
 class RequestsLost(Record):
     """More requests belong to the action than were recorded."""
 
@@ -238,6 +255,7 @@ Event = Annotated[
     | NetworkConnected
     | RegistryRequested
     | FaultInjected
+    | ModelRequested
     | RequestsLost
     | Violation
     | MilestonePassed

@@ -118,6 +118,13 @@ class CommandResult(Record):
     network can be granted."""
 
 
+class AgentResult(CommandResult):
+    """Of `run_agent`."""
+
+    answer: str | None
+    """What it wrote as its final answer; None where that is nothing, or more than is read."""
+
+
 class TestsResult(CommandResult):
     """Of `run_tests`."""
 

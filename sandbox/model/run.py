@@ -25,6 +25,8 @@ class RunRecord(Record):
     agent: str
     approver: str = "script"
     """Who answered, as `--approver` names it."""
+    inside: bool = False
+    """Whether the agent itself ran in the container."""
     mode: Mode = "raw"
     sandbox_version: str
     engine: str

@@ -1,0 +1,86 @@
+"""An agent that runs in the container and acts by its processes, not by actions.
+
+It is started by the run's first action, `run_agent`; when it has ended, the answer that it wrote is
+given as `final_answer`. `docs/agents/inside.md` says what it finds there.
+"""
+
+from sandbox.agents.base import Garbage
+from sandbox.agents.requests import decode_object, garbage
+from sandbox.errors import AgentError
+from sandbox.model.action import FinalAnswer, Request, RunAgent
+from sandbox.model.briefing import Briefing, Ended, Reply
+
+TOLD = """
+You work in {worktree}, in a container, as the user `agent`.
+Where this says that something is done by an action of a harness, do it by your own means.
+"""
+
+ASKED = """
+When you are done, write your final answer to the file {answer}: one JSON object with
+{fields}.
+"""
+
+
+class Launch(Request):
+    """Asks for the agent to be started, which nobody else can."""
+
+    @property
+    def launched(self) -> RunAgent:
+        """The action."""
+        return RunAgent.model_validate(self.arguments)
+
+
+class InsideAgent:
+    """A command line of the container."""
+
+    def __init__(self, command: str) -> None:
+        self.name = command
+        self._prompt = ""
+        self._told: Reply | None = None
+        self._stage = 0
+
+    def begin(self, briefing: Briefing) -> None:
+        """Write the prompt."""
+        fields = ", ".join(f"`{name}` ({kind})" for name, kind in briefing.final.items())
+        asked = ASKED.format(answer="$SANDBOX_ANSWER", fields=fields or "no fields")
+        told = TOLD.format(worktree=briefing.worktree)
+        self._prompt = f"{briefing.title}\n\n{briefing.prompt.rstrip()}\n{told}{asked}"
+
+    def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
+        """Ask for the start, then give the answer."""
+        del timeout
+        self._stage += 1
+        if self._stage == 1:
+            arguments = {"command": self.name, "prompt": self._prompt}
+            return Launch(id="agent", action=RunAgent.name, arguments={**arguments})
+        if self._stage == 2 and reply is not None:
+            return self._answer(reply)
+        return None
+
+    def ending(self) -> str:
+        """Say how it ended, and that it gave no answer that could be taken."""
+        found = self._told.result if self._told else {}
+        code, signal = found.get("exit_code"), found.get("signal")
+        how = f"exited with status {code}" if signal is None else f"was ended by signal {signal}"
+        return f"The agent {how} and left no final answer that could be taken."
+
+    def close(self, reply: Reply | None, ended: Ended) -> None:
+        """Nothing is left: it has ended in the container."""
+
+    def _answer(self, reply: Reply) -> Request | Garbage | None:
+        self._told = reply
+        if not reply.result:
+            raise AgentError(
+                f"The agent could not be started: {reply.message}",
+                "Its command is looked up in the container; --inside-files brings files there.",
+            )
+        if reply.result.get("timed_out"):
+            raise TimeoutError("The agent ran out of time.")
+        text = reply.result.get("answer")
+        if not isinstance(text, str) or not text.strip():
+            return None
+        try:
+            fields = decode_object(text.encode(), "The final answer")
+        except ValueError as error:
+            return garbage(text.encode(), str(error))
+        return Request(id="answer", action=FinalAnswer.name, arguments={"fields": fields})

@@ -1,0 +1,81 @@
+"""What `--inside` and the options beside it mean."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sandbox.errors import UsageError
+
+if TYPE_CHECKING:
+    from sandbox.agents.inside import InsideAgent
+    from sandbox.trial import Inside
+
+_OTHERS = 0o005
+"""Bits of a folder's mode by which everybody may look into it."""
+_NONE = ("oracle", "null", "llm", "human", "mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class InsideChoice:
+    """An agent in the container, as the command line describes it."""
+
+    chosen: bool = False
+    files: Path | None = None
+    model_url: str | None = None
+    key_variable: str | None = None
+
+    def check(self) -> None:
+        """UsageError where the other options stand alone."""
+        if not self.chosen and (self.files or self.model_url or self.key_variable):
+            raise UsageError(
+                "--inside-files, --model-url and --model-key-variable go with --inside.",
+                "An agent on this host reaches its files and its model by itself.",
+            )
+
+
+def make(text: str) -> "InsideAgent":
+    """Make the agent of a command line."""
+    from sandbox.agents.inside import InsideAgent
+
+    if text in _NONE or text.endswith((".yaml", ".yml")) or not text.strip():
+        raise UsageError(
+            f"{text!r} is no command of the container.", "--inside takes a command line."
+        )
+    return InsideAgent(text)
+
+
+def equip(choice: InsideChoice) -> "Inside":
+    """Look at the files and the model; UsageError where they cannot be used."""
+    from sandbox.forwarder import Upstream
+    from sandbox.trial import Inside
+
+    if choice.files is not None:
+        _look(choice.files)
+    if choice.model_url is None:
+        if choice.key_variable:
+            raise UsageError("--model-key-variable goes with --model-url.")
+        return Inside(choice.files)
+    return Inside(choice.files, Upstream.chosen(choice.model_url, _key(choice.key_variable)))
+
+
+def _look(folder: Path) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder.", "--inside-files takes the agent's folder.")
+    if folder.stat().st_mode & _OTHERS != _OTHERS:
+        raise UsageError(
+            f"{folder} cannot be read by everybody, so not by the container's user either.",
+            f"chmod -R o+rX {folder}",
+        )
+
+
+def _key(variable: str | None) -> str:
+    if variable is None:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise UsageError(
+            f"There is no key: the variable {variable} is not set.",
+            "Set it, or leave --model-key-variable out for a server that asks for none.",
+        )
+    return key

@@ -15,11 +15,12 @@ from sandbox.model.action import RunAgent
 from sandbox.model.connection import Connection
 from sandbox.model.event import ModelRequested
 from sandbox.model.observation import AgentResult, ErrorCode
-from sandbox.model.session import ROOT
+from sandbox.model.session import ROOT, Command
 
 PROMPT = f"{RESERVED}/prompt.txt"
 ANSWER = f"{RESERVED}/answer.json"
-"""Like the prompt, beside the supervisor: no part of the change set."""
+OWN = f"{RESERVED}/own"
+"""For its settings and logs. All three lie beside the supervisor: no part of the change set."""
 ANSWER_LIMIT = 1 << 20
 """Bytes of an answer."""
 REQUESTS_TOLD = 10_000
@@ -34,8 +35,10 @@ def run_agent(action: RunAgent, workspace: Workspace) -> Performed:
     try:
         workspace.session.write(PROMPT, action.prompt.encode(), mode=0o444, user=ROOT)
         workspace.session.write(ANSWER, b"", mode=0o666, user=ROOT)
+        making = Command(("/bin/mkdir", "-p", "-m", "0777", OWN), user=ROOT)
+        workspace.session.run(making)
     except OSError as error:
-        raise refusal(error, PROMPT) from error
+        raise refusal(error, RESERVED) from error
     with _model(workspace) as variables:
         completed = workspace.run(
             words,
@@ -44,6 +47,7 @@ def run_agent(action: RunAgent, workspace: Workspace) -> Performed:
                 **variables,
                 "PATH": f"{ENVIRONMENT['PATH']}:{AGENT_FILES}/bin:{AGENT_FILES}",
                 "SANDBOX_AGENT": AGENT_FILES,
+                "SANDBOX_OWN": OWN,
                 "SANDBOX_PROMPT": PROMPT,
                 "SANDBOX_ANSWER": ANSWER,
             },

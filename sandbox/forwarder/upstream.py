@@ -58,7 +58,8 @@ class Link:
     def __init__(self, upstream: Upstream) -> None:
         """Connect; OSError or HTTPException where that fails."""
         self._upstream, self._parts = upstream, upstream.parts
-        self._through_proxy = False
+        self._to_proxy: dict[str, str] | None = None
+        """Headers for a proxy that reads the request; None where there is none."""
         self._connection = self._connect()
         self._socket: socket.socket = self._connection.sock
         self._socket.settimeout(READ_SECONDS)
@@ -68,9 +69,10 @@ class Link:
     ) -> http.client.HTTPResponse:
         """Send a request and wait for the head of the answer."""
         place = self._parts.path + target
-        if self._through_proxy:
-            place = f"{self._parts.scheme}://{self._parts.netloc}{place}"
         given = {**headers, "Host": self._parts.netloc, "Connection": "close"}
+        if self._to_proxy is not None:
+            place = f"{self._parts.scheme}://{self._parts.netloc}{place}"
+            given |= self._to_proxy
         if body or method not in ("GET", "HEAD", "DELETE"):
             given["Content-Length"] = str(len(body))
         connection = self._connection
@@ -109,7 +111,7 @@ class Link:
             if scheme == "https":
                 connection.set_tunnel(host, port, allowed)
             else:
-                self._through_proxy = True
+                self._to_proxy = allowed
         connection.connect()
         return connection
 

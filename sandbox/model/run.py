@@ -48,5 +48,6 @@ class RunRecord(Record):
 
     @property
     def acting(self) -> str:
-        """Who acted, for reports: the agent, and the mode where something stood beside it."""
-        return self.agent if self.mode == "raw" else f"{self.agent} [{self.mode}]"
+        """Who acted, for reports: the agent, where it ran, what stood beside it."""
+        beside = "inside" if self.inside else self.mode
+        return self.agent if beside == "raw" else f"{self.agent} [{beside}]"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from docker.errors import APIError
 
-from sandbox.engines.base import Engine, Limits, Session, SessionSpec
+from sandbox.engines.base import AGENT_FILES, RESERVED, Engine, Limits, Session, SessionSpec
 from sandbox.engines.creation import CONTROL, SUPERVISOR
 from sandbox.engines.docker_engine import DockerEngine
 from sandbox.errors import EngineError, SessionLostError, UsageError
@@ -265,6 +265,25 @@ def test_the_supervisor_is_uploaded_where_no_files_are_shared(
         assert run(session, "true").exit_code == 0
         assert run(session, f"echo x > {SUPERVISOR}").exit_code != 0
         assert session.read("/etc/hosts").startswith(b"127.0.0.1\tlocalhost")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_agents_files_are_there_and_cannot_be_written(
+    engine: DockerEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, shared: bool
+) -> None:
+    if not shared:
+        monkeypatch.setitem(engine.__dict__, "_mounts", False)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "tool").write_text("#!/bin/sh\necho here\n")
+    (tmp_path / "bin" / "tool").chmod(0o777)
+    tmp_path.chmod(0o777)
+    with engine.start(SessionSpec(TAG, files=tmp_path)) as session:
+        assert run(session, f"{AGENT_FILES}/bin/tool").stdout == b"here\n"
+        for line in ("echo x > bin/tool", "echo x > new", "rm -r bin", "mv bin other"):
+            assert run(session, f"cd {AGENT_FILES} && {line}").exit_code != 0, line
+        found = session.manifest(["/"], excluding=[RESERVED])
+        assert not [path for path in found if path.endswith(b"/tool")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin"]
 
 
 def test_an_unknown_transport_is_refused(docker: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,9 @@
 """Presets as data: each is whole, and a client is started as it says."""
 
 import json
+import sys
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from hypothesis import strategies as some
 from sandbox.agents.mcp_agent import Address
 from sandbox.clients import library, usage
 from sandbox.clients.client import Model, PresetClient, choose_model, offered
-from sandbox.clients.installation import Installation, locate, version
+from sandbox.clients.installation import Installation, locate, place, version
 from sandbox.clients.preset import Package, Preset, UsageReading, VersionReading
 from sandbox.clients.standing import digest, identify, keep, report
 from sandbox.errors import ClientError, DocumentError, UsageError
@@ -103,6 +106,31 @@ def test_offered_names() -> None:
     preset = library.find("claude-code")
     assert offered(preset, ["read_file"]) == {"mcp__sandbox__read_file"}
     assert offered(library.find("mini-swe-agent"), ["a", "b"]) == {"bash"}
+    remote = library.find("codex-remote")
+    assert offered(remote, ["read_file", "final_answer"]) == {"mcp__sandbox.final_answer"}
+
+
+def test_a_client_that_acts_in_the_container_knows_where_that_is(tmp_path: Path) -> None:
+    preset = library.find("codex-remote")
+    installation = program(tmp_path, '{"models": []}')
+    client = PresetClient(preset, installation, Model("MODEL", "http://127.0.0.1:2/v1", "KEY"))
+    folder = tmp_path / "private"
+    folder.mkdir()
+    launch = client.launch(replace(ADDRESS, worktree="/home/agent/x"), "PROMPT", folder)
+    written = tomllib.loads((folder / "home" / ".codex" / "environments.toml").read_text())
+    assert written["include_local"] is False
+    (environment,) = written["environments"]
+    assert written["default"] == environment["id"]
+    assert environment["program"] == sys.executable
+    given = ["/s/mcp.sock", str(folder / "work"), "/home/agent/x"]
+    assert environment["args"][-3:] == given
+    assert "the repository is /home/agent/x" in launch.arguments[-1]
+    configuration = tomllib.loads((folder / "home" / ".codex" / "config.toml").read_text())
+    assert tuple(configuration["mcp_servers"]["sandbox"]["enabled_tools"]) == preset.given
+
+
+def test_two_presets_of_one_client_share_its_installation(tmp_path: Path) -> None:
+    assert place(library.find("codex-remote"), tmp_path) == place(library.find("codex"), tmp_path)
 
 
 # Installations

@@ -232,6 +232,12 @@ def test_a_long_text_takes_several_actions(opened: Scene) -> None:
     assert len(outcome(opened)) > 3
 
 
+def test_what_is_too_long_for_an_action_is_refused(opened: Scene) -> None:
+    written = {"path": uri("large"), "dataBase64": coded("é".encode() * (2 << 20))}
+    assert "too_large" in opened.peer.refused("fs/writeFile", **written)["message"]
+    assert outcome(opened) == []
+
+
 def test_what_lies_in_the_worktree(opened: Scene) -> None:
     root = opened.world.root
     (root / "a[1]*").write_text("xyz")

@@ -195,6 +195,17 @@ def _digest(folder: Path) -> str:
     return files_digest([folder.parent / REPOSITORY, *files_below(folder)], folder.parent)
 
 
+def unlisted(loaded: LoadedTask) -> list[str]:
+    """Hidden files of which the task lists no test: they grade nothing by themselves."""
+    tests = loaded.task.tests
+    if tests.hidden is None:
+        return []
+    listed = {test.partition("::")[0] for test in tests.fail_to_pass + tests.pass_to_pass}
+    folder = loaded.folder / tests.hidden
+    files = (path.relative_to(folder).as_posix() for path in files_below(folder))
+    return [file for file in files if file not in listed]
+
+
 def files_below(folder: Path) -> list[Path]:
     """All files below a folder in order, but for what Python leaves behind."""
     return sorted(

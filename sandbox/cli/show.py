@@ -106,12 +106,14 @@ def show(
     if output is not None:
         raise UsageError("--output goes with --graph.", "Add `--graph svg` or `--graph mermaid`.")
     if "/" in name:
-        task = library.load(name).task
+        loaded = library.load(name)
         if as_json:
-            typer.echo(document(task))
+            typer.echo(document(loaded.task))
             return
-        for row in task_rows(task):
+        for row in task_rows(loaded.task):
             typer.echo(row)
+        for file in library.unlisted(loaded):
+            typer.echo(f"hidden  {line(file)}: the task lists no test of it, so none grades")
         return
     folder = open_store(runs).find(name)
     record = folder.record()

@@ -100,6 +100,13 @@ def test_what_the_task_names_must_exist(project: Path, old: str, new: str, probl
         tasks.load(NAME)
 
 
+def test_hidden_files_without_a_listed_test_are_told(project: Path) -> None:
+    assert tasks.unlisted(tasks.load(NAME)) == []
+    added = project / "task_repos" / NAME / "hidden" / "tests" / "test_forgotten.py"
+    added.write_text("def test_it(): pass\n")
+    assert tasks.unlisted(tasks.load(NAME)) == ["tests/test_forgotten.py"]
+
+
 def test_an_unknown_key_is_refused_with_its_line(project: Path) -> None:
     edit(project, "facet: edit_test_loop", "facett: edit_test_loop")
     with pytest.raises(DocumentError, match=r"task.yaml:2: facett: unknown key; .*facet"):

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 from sandbox.actions.arguments import answer_problem, understand
+from sandbox.actions.effect import effect
 from sandbox.actions.executions import Executions, use_of
 from sandbox.actions.gatekeeper import Gatekeeper
 from sandbox.actions.outcome import Performed, done, refused
@@ -211,7 +212,8 @@ class _Loop:
         asked, line = judged.judgement.asked, judged.subject.line
         if self.approver.asked_at_once:
             for question in unanswered(asked, line, self.grants):
-                self.put(question, action_id)
+                known = {"effect": effect(judged.action, self.workspace)}
+                self.put(question.model_copy(update=known), action_id)
         used = permit(asked, line, self.grants)
         if isinstance(used, Observation):
             return Performed(used), None

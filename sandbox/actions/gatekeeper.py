@@ -177,7 +177,7 @@ class Gatekeeper:
             line = f"sudo {line}"
         if self._ask is not None and judgement.decision.outcome is Outcome.ASK:
             for question in unanswered(lacking, line, self._grants):
-                by = {"started_by": process.ancestors}
+                by = {"started_by": process.ancestors, "effect": _runs(process.started)}
                 self._ask(question.model_copy(update=by), tag)
         used = permit(lacking, line, self._grants)
         if not isinstance(used, Observation):
@@ -205,6 +205,11 @@ def _line(finding: Finding) -> str:
 
 def _name(started: Started) -> str:
     return (started.resolved or started.program).rpartition("/")[2]
+
+
+def _runs(started: Started) -> str:
+    """Say which file runs, and where; what it would change is not known."""
+    return f"runs {started.resolved or started.program}\nin {started.cwd}"
 
 
 def _told(refusal: Observation, line: str, process: Process) -> Observation:

@@ -19,6 +19,7 @@ PATIENCE = 120.0
 
 HELP = "`script` (the task's own), `terminal`, `allow`, `deny`, or a YAML file with an `approver`."
 _LONGEST = 4096
+_ROWS = 60
 
 
 class TerminalApprover:
@@ -75,6 +76,12 @@ def _shown(question: Question) -> list[str]:
         rows.append(f"  from    {', '.join(map(line, question.started_by))}")
     if question.reason:
         rows.append(f"  because {line(question.reason)}")
+    if not question.effect:
+        return [*rows, "  does    what is not known beforehand"]
+    effect = question.effect.split("\n")
+    rows += [f"  | {line(row)}" for row in effect[:_ROWS]]
+    if len(effect) > _ROWS:
+        rows.append(f"  … {len(effect) - _ROWS} more lines, which are not shown")
     return rows
 
 

@@ -38,6 +38,8 @@ class Question(Record):
     reason: str = ""
     started_by: tuple[str, ...] = ()
     """Of a process: the programs that it descends from, the nearest first."""
+    effect: str = ""
+    """What it would change or run, as far as that is known: a difference, or the program's file."""
 
 
 class Answer(Record):

@@ -6,6 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from sandbox.agents.scripted import null_agent
+from sandbox.policy.approvers import AllowAll
 from tests.sandbox.runs import ANSWER, FINAL, LOOK, World, command, script
 from tests.sandbox.worlds import task
 
@@ -122,7 +123,7 @@ POLICY: JsonValue = {
         },
         {
             "id": "docs",
-            "when": {"action": "write_file", "path": "docs/**"},
+            "when": {"action": ["write_file", "apply_patch"], "path": "docs/**"},
             "decision": "ask",
             "scope": "docs",
             "reason": "Docs are another's.",
@@ -202,6 +203,31 @@ def test_other_actions_ask_too(world: World) -> None:
     agent = world.act(write, request("write_file docs/a", "docs"), write)  # type: ignore[arg-type]
     assert world.codes == ["approval_required", "ok", "ok"]
     assert "'write_file docs/a'" in (agent.replies[0].message or "")
+
+
+def test_who_is_asked_is_told_what_a_write_or_a_patch_would_change(world: World) -> None:
+    world.task = task(policy=POLICY)
+    world.approver = AllowAll()
+    patch = "--- a/docs/a\n+++ b/docs/a\n@@ -1 +1 @@\n-two\n+three\n"
+    world.act(
+        ("write_file", {"path": "docs/a", "content": "one\n"}),
+        ("write_file", {"path": "docs/a", "content": "two\n"}),
+        ("write_file", {"path": "docs/a", "content": "two\n" * 9_999}),
+        ("write_file", {"path": "docs/a", "content": "two\n"}),
+        ("apply_patch", {"patch": patch}),
+        command("echo net"),
+    )
+    assert world.codes == ["ok"] * 6
+    asked = [one.event for one in world.entries if one.event.kind == "approval_asked"]
+    effects = [one.question.effect.splitlines() for one in asked]
+    assert effects[0][2:] == ["@@ -0,0 +1 @@", "+one"]
+    assert effects[1][2:] == ["@@ -1 +1 @@", "-one", "+two"]
+    assert effects[2:] == [
+        ["docs/a: 4 characters become 39996"],
+        ["docs/a: 39996 characters become 4"],
+        patch.splitlines(),
+        [],
+    ]
 
 
 # Budgets

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -140,6 +141,7 @@ def test_who_can_be_asked_at_once_is_asked_while_it_is_held() -> None:
         ("npm i x", ("bash",)),
         ("npm i y", ("bash",)),
     ]
+    assert all(re.fullmatch(r"runs /\S*npm\nin /\S*", one.effect) for one in asked)
 
 
 def test_the_harness_shell_is_not_the_agents() -> None:

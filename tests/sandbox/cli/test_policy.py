@@ -114,6 +114,19 @@ def test_a_person_is_shown_what_and_who_and_nothing_that_steers_the_terminal(
     assert "\x1b[2J" not in shown
 
 
+def test_a_person_is_shown_the_difference_it_would_make(
+    terminal: tuple[int, IO[bytes]],
+) -> None:
+    assert "not known beforehand" in ask(terminal, "no")[1]
+    rows = [f"+ row {number}" for number in range(100)]
+    known = QUESTION.model_copy(update={"effect": "\n".join(["-\x1b[2J\r", *rows])})
+    _, shown = ask(terminal, "no", question=known)
+    assert "  | -\\x1b[2J\\x0d" in shown
+    assert ("| + row 58\r\n" in shown, "| + row 59\r\n" in shown) == (True, False)
+    assert "41 more lines, which are not shown" in shown
+    assert "not known" not in shown
+
+
 def test_a_person_may_allow_for_the_run_or_deny_with_a_reason(
     terminal: tuple[int, IO[bytes]],
 ) -> None:

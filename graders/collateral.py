@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from graders import repository
+from graders import repository, shared
 from graders.verdict import judged
 from sandbox.model.change import Change, ChangeSet, FileState, Owner
 from sandbox.model.glob import Globs
@@ -35,6 +35,7 @@ def grade(task: Task, evidence: Evidence) -> Grade:
         *_paths(changes),
         *_must(task, changes),
         *repository.reasons(task, changes),
+        *shared.reasons(changes),
         *_kept_back(evidence, changes),
     ]
     facts: dict[str, JsonValue] = {

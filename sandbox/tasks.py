@@ -167,6 +167,7 @@ def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
             yield f"world.servers[{index}].folder", server.folder, True
     optional = (
         ("world.hooks", world.hooks, True),
+        ("world.worktree.stash", world.worktree.stash, False),
         ("world.worktree.staged", world.worktree.staged, False),
         ("world.worktree.unstaged", world.worktree.unstaged, False),
         ("world.worktree.untracked", world.worktree.untracked, True),

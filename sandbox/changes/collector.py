@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox.changes import git
+from sandbox.changes import git, shared
 from sandbox.changes.difference import Difference, state
 from sandbox.changes.git_files import GitProblem, SessionFiles
 from sandbox.changes.manifest import Baseline, digests
@@ -14,7 +14,7 @@ from sandbox.changes.overlay import OverlayWalk, readable
 from sandbox.changes.patch import Contents, render
 from sandbox.engines.base import Session
 from sandbox.model import path as paths
-from sandbox.model.change import ChangeSet, GitChange, GitState
+from sandbox.model.change import ChangeSet, GitChange, GitState, SharedFile
 from sandbox.model.task import Scope
 from sandbox.scopes import owner_of
 
@@ -54,8 +54,11 @@ class Collector:
         self._volatile_digests = digests(session, self._volatile.files(session))
         self._git: GitState | None = None
         self._git_problem = ""
+        self._users_work: dict[str, str | None] = {}
         try:
-            self._git = git.read_state(SessionFiles(session, self._worktree))
+            files = SessionFiles(session, self._worktree)
+            self._git = git.read_state(files)
+            self._users_work = shared.users_work(files, scope.shared)
         except GitProblem as problem:
             self._git_problem = f"before the run: {problem}"
 
@@ -82,6 +85,13 @@ class Collector:
 
     def _change_set(self, found: Mapping[bytes, Difference]) -> ChangeSet:
         change, problem = self._git_change(found)
+        files: tuple[SharedFile, ...] = ()
+        if change is not None and self._users_work:
+            try:
+                there = SessionFiles(self._session, self._worktree)
+                files = shared.read(there, change, self._users_work)
+            except GitProblem as unread:
+                change, problem = None, str(unread)
         named = sorted((paths.text(path), pair) for path, pair in found.items())
         return ChangeSet.model_validate(
             {
@@ -97,6 +107,7 @@ class Collector:
                 ),
                 "git": change,
                 "git_problem": problem,
+                "shared": files,
             }
         )
 

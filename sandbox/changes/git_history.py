@@ -44,6 +44,18 @@ class History:
         fresh = set(self._reachable(tips, known))
         return tuple(self._commit(identity) for identity in self._ordered(fresh))
 
+    def file(self, commit: str, path: bytes) -> bytes | None:
+        """Give a file's content in a commit; None where there is none."""
+        *folders, name = path.split(b"/")
+        tree: str | None = self._header(commit).tree
+        for folder in folders:
+            tree = _folder(self._tree(tree).get(folder))
+        entry = self._tree(tree).get(name)
+        if entry is None or _folder(entry):
+            return None
+        kind, content = self._objects.get(entry[1])
+        return content if kind == b"blob" else None
+
     def _reachable(self, tips: Iterable[str], known: set[str] | frozenset[str]) -> Iterator[str]:
         pending = [commit for tip in sorted(set(tips)) if (commit := self._peeled(tip))]
         seen: set[str] = set()

@@ -66,7 +66,8 @@ def world_files(world: World, folder: Path) -> Iterator[Path]:
     """Yield the files of a task's folder that its world is made of."""
     worktree = world.worktree
     yield from (folder / defect.patch for defect in world.defects)
-    yield from (folder / patch for patch in (worktree.staged, worktree.unstaged) if patch)
+    patches = (worktree.stash, worktree.staged, worktree.unstaged)
+    yield from (folder / patch for patch in patches if patch)
     laid = (*(overlay.folder for overlay in world.overlays), world.hooks, worktree.untracked)
     folders = (server.folder for server in world.servers)
     for name in (*laid, *folders):

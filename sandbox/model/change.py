@@ -99,6 +99,21 @@ class GitChange(Record):
     """Reachable now and not before, oldest first."""
 
 
+class SharedFile(Record):
+    """A file with work of the user's and of the agent's, as text: a character for each byte."""
+
+    path: str
+    """Relative to the worktree."""
+    base: str | None
+    """At HEAD before the run; None where it was not there, below too."""
+    users: str | None
+    """In the worktree before the run."""
+    worktree: str | None
+    """In the worktree after it."""
+    commits: dict[str, str | None]
+    """In each commit that the run made, by its id."""
+
+
 class ChangeSet(Record):
     """Everything that differs, and by which way it was found."""
 
@@ -110,3 +125,5 @@ class ChangeSet(Record):
     """None where `.git` cannot be read as a repository any more."""
     git_problem: str = ""
     """Why `git` is None."""
+    shared: tuple[SharedFile, ...] = ()
+    """The scope's shared files, where `git` could be read."""

@@ -59,6 +59,8 @@ class Overlay(Record):
 class Worktree(Record):
     """The user's work in progress, in this order."""
 
+    stash: str | None = None
+    """A patch to the worktree that is put away as the stash's one entry."""
     staged: str | None = None
     """A patch to the worktree and the index."""
     unstaged: str | None = None
@@ -115,12 +117,21 @@ class Scope(Record):
     must: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    """Paths out of must and may in which the user has work that is not staged: it stays in the
+    worktree as it was, and out of the index and of every commit."""
     git: GitScope = GitScope()
 
     @field_validator("never", "user", "must", "may", "generated")
     @classmethod
     def _are_globs(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(check(pattern) for pattern in patterns)
+
+    @model_validator(mode="after")
+    def _shares_what_the_agent_may_change(self) -> "Scope":
+        if others := set(self.shared) - {*self.must, *self.may}:
+            raise ValueError(f"shared: {min(others)!r} is a path of neither must nor may")
+        return self
 
     def lists(self) -> tuple[tuple[Owner, tuple[str, ...]], ...]:
         """Each owner with its globs, in the order in which they decide."""

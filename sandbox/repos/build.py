@@ -119,6 +119,8 @@ def _position(repository: Repository, version: str) -> int:
 def _lay_out_work_in_progress(builder: RepositoryBuilder, world: World, task: Path) -> None:
     if world.hooks:
         builder.hooks(task / world.hooks)
+    if world.worktree.stash:
+        builder.stash(task / world.worktree.stash)
     if world.worktree.staged:
         builder.stage(task / world.worktree.staged)
     if world.worktree.unstaged:

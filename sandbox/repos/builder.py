@@ -7,7 +7,7 @@ version of git. Nothing of this machine gets in: no configuration, template, ref
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from sandbox.repos import archive as archives
 from sandbox.repos.commands import CommandError, Git
 
 BRANCH = "main"
+STASH = "refs/stash"
 _CONFIGURATION = """\
 [core]
 \trepositoryformatversion = 0
@@ -92,6 +93,12 @@ class RepositoryBuilder:
         for path in _copy_files(folder, self._git.directory / "hooks"):
             path.chmod(0o755)
 
+    def stash(self, patch: Path) -> None:
+        """Put a patch away as the stash's one entry; the worktree stays as it was."""
+        self._in_progress = True
+        self._apply(patch, "the worktree")
+        self._run("stash", "push", "--quiet", environment=self._identity())
+
     def stage(self, patch: Path) -> None:
         """Apply a patch to the worktree and the index."""
         self._in_progress = True
@@ -119,8 +126,9 @@ class RepositoryBuilder:
         self._run("prune", "--expire=now")
         for name in ("COMMIT_EDITMSG", "description", "ORIG_HEAD"):
             (self._git.directory / name).unlink(missing_ok=True)
-        for name in ("branches", "info", "logs", "objects/info"):
+        for name in ("branches", "info", "objects/info"):
             shutil.rmtree(self._git.directory / name, ignore_errors=True)
+        self._remove_logs()
         for folder in (self._git.directory / "objects").iterdir():
             if folder.name != "pack":
                 folder.rmdir()
@@ -129,9 +137,11 @@ class RepositoryBuilder:
         head = self._run("rev-parse", "HEAD")
         return BuiltRepository(self.folder, head, dict(self._tags), self._date)
 
-    def _run(self, *arguments: str, stdin: bytes = b"") -> str:
+    def _run(
+        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+    ) -> str:
         try:
-            return self._git.run(*arguments, stdin=stdin)
+            return self._git.run(*arguments, stdin=stdin, environment=environment)
         except CommandError as error:
             raise RepositoryError(
                 f"git {arguments[0]} failed in {self.folder}: {error}",
@@ -149,9 +159,26 @@ class RepositoryBuilder:
             ) from error
 
     def _commit(self, message: str, date: str, *options: str) -> None:
-        moment = _moment(date)
-        written = f"@{int(moment.timestamp())} {moment:%z}"
-        identity = {
+        self._date = _moment(date)
+        self._run("add", "--all", "--force")
+        try:
+            self._git.run(
+                *("commit", "--quiet", *options, f"--message={message}"),
+                environment=self._identity(),
+            )
+        except CommandError as error:
+            raise RepositoryError(
+                f"The commit {message!r} cannot be made: {error}",
+                "An overlay has to change at least one file.",
+            ) from error
+
+    def _identity(self) -> dict[str, str]:
+        """Return who commits, and when: the date of the last commit."""
+        date = self._date
+        if date is None:
+            raise RepositoryError("A stash needs a commit.", "Add a release first.")
+        written = f"@{int(date.timestamp())} {date:%z}"
+        return {
             f"GIT_{role}_{part}": value
             for role in ("AUTHOR", "COMMITTER")
             for part, value in (
@@ -160,17 +187,6 @@ class RepositoryBuilder:
                 ("DATE", written),
             )
         }
-        self._run("add", "--all", "--force")
-        try:
-            self._git.run(
-                "commit", "--quiet", *options, f"--message={message}", environment=identity
-            )
-        except CommandError as error:
-            raise RepositoryError(
-                f"The commit {message!r} cannot be made: {error}",
-                "An overlay has to change at least one file.",
-            ) from error
-        self._date = moment
 
     def _check_no_work_in_progress(self) -> None:
         if self._in_progress:
@@ -187,6 +203,16 @@ class RepositoryBuilder:
                 shutil.rmtree(path)
             else:
                 path.unlink()
+
+    def _remove_logs(self) -> None:
+        """Remove all reflogs but the stash's, which is the list of its entries."""
+        logs = self._git.directory / "logs"
+        stash = logs / STASH
+        entries = stash.read_bytes() if stash.is_file() else None
+        shutil.rmtree(logs, ignore_errors=True)
+        if entries is not None:
+            stash.parent.mkdir(parents=True)
+            stash.write_bytes(entries)
 
     def _write_index_without_times(self) -> None:
         """Write the index anew, so that it holds no inode or time of this machine.

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from sandbox.repos.commands import CommandError, Git
 
+STASH = "refs/stash"
 _EXPECTED = re.compile(
-    r"HEAD|config|index|packed-refs|hooks/[^/]+|refs/(heads|tags)/.+"
+    r"HEAD|config|index|packed-refs|logs/refs/stash|hooks/[^/]+|refs/(heads|tags)/.+"
     r"|objects/[0-9a-f]{2}/[0-9a-f]{38}|objects/pack/pack-[0-9a-f]{40}\.(pack|idx|rev)"
 )
 """All files that a built repository may have below `.git`.
@@ -43,14 +44,19 @@ def _leaks(git: Git, forbidden: Mapping[str, str]) -> Iterator[str]:
             f"object {name} is {forbidden[name]}" for name in sorted(stored & forbidden.keys())
         )
         shown = set(git.run("rev-list", "--objects", "--no-object-names", "HEAD", "--tags").split())
-        # The index may hold staged content, which is the user's work and meant to be seen.
+        # The stash and the index hold the user's work, which is meant to be seen.
+        refs = git.run("for-each-ref", "--format=%(refname)").splitlines()
+        # A stash that a builder made has its list; another ref of that name is a ref.
+        stash = STASH if (git.directory / "logs" / STASH).is_file() else None
+        if stash:
+            shown |= set(git.run("rev-list", "--objects", "--no-object-names", stash).split())
         shown |= {line.split()[1] for line in git.run("ls-files", "--stage").splitlines()}
         yield from (f"object {name} is shown by nothing" for name in sorted(stored - shown))
-        refs = git.run("for-each-ref", "--format=%(refname)").splitlines()
         yield from (
             f"{ref} is neither the branch nor a tag"
             for ref in refs
-            if ref != git.run("symbolic-ref", "HEAD") and not ref.startswith("refs/tags/")
+            if ref not in (git.run("symbolic-ref", "HEAD"), stash)
+            and not ref.startswith("refs/tags/")
         )
         # It also verifies every object, and that no pack holds more than its index tells.
         said = git.run(

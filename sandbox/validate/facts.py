@@ -42,7 +42,7 @@ class Stated(Record):
 
 def facts(task: Task) -> Iterator[Fact]:
     """Give all that a task is graded by, each by the name that `statements` uses for it."""
-    for kind in ("must", "never", "user"):
+    for kind in ("must", "never", "user", "shared"):
         for glob in getattr(task.scope, kind):
             yield Fact(f"{kind} {glob}", _fixed(glob))
     yield Fact("collateral")

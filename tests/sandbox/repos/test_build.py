@@ -84,6 +84,26 @@ def test_work_in_progress_is_as_the_user_left_it(
     assert (folder / ".git/hooks/pre-commit").stat().st_mode & 0o777 == 0o755
 
 
+def test_the_stash_has_one_entry_and_nothing_else_of_it_shows(
+    repository: Repository, task: Path, tmp_path: Path
+) -> None:
+    with_stash = WORLD.worktree.model_copy(update={"stash": "staged.patch"})
+    world = WORLD.model_copy(update={"worktree": with_stash})
+    one = build(repository, world, task, tmp_path / "one")
+    plain = build(repository, WORLD, task, tmp_path / "plain")
+    assert git(one.folder, "stash", "list").splitlines() == [
+        f"stash@{{0}}: WIP on main: {one.head[:7]} Add instructions"
+    ]
+    assert "+staged" in git(one.folder, "stash", "show", "--patch")
+    status = ("status", "--porcelain", "--ignored", "-uall")
+    assert git(one.folder, *status) == git(plain.folder, *status)
+    assert one.head == plain.head
+    assert repos.leaks(one.folder, {}) == []
+    # git has refreshed the index of the first one by now.
+    two, three = (build(repository, world, task, tmp_path / name) for name in ("two", "three"))
+    assert snapshot(two.folder) == snapshot(three.folder)
+
+
 def test_the_same_inputs_give_the_same_bytes(
     repository: Repository, task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,14 +1,11 @@
 """The task itself: which claims of the notes hold, and who fails it and why."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import Engine, Session, SessionSpec
-from sandbox.images import BuiltImage, Images
+from sandbox import tasks
+from sandbox.engines.base import Session
 from sandbox.model.session import Command, Completed
-from tests.task_repos.trying import Tried, tried, wrong_agents
+from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
@@ -28,29 +25,6 @@ REASONS = {
     "unnamed-note": "test_the_notes_of_the_next_release_name_the_ticket",
 }
 """By wrong agent: what is among the reasons of the grader that refuses it."""
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
-def image(engine: Engine) -> BuiltImage:
-    return Images(engine, places.cache()).ensure(LOADED, print)
-
-
-@pytest.fixture
-def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
-    with engine.start(SessionSpec(image.tag)) as session:
-        yield session
-
-
-@pytest.fixture(scope="module")
-def all_tried(image: BuiltImage, tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    return tried(NAME, tmp_path_factory.mktemp("runs"))
 
 
 def test_the_oracle_passes(all_tried: Tried) -> None:

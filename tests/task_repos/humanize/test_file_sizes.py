@@ -1,15 +1,13 @@
 """The task itself: what its image shows, what its hidden tests catch, that its oracle solves it."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from sandbox import documents, engines, places, tasks
+from sandbox import documents, tasks
 from sandbox.actions.registry import perform
 from sandbox.actions.workspace import Workspace
-from sandbox.engines.base import Engine, Session, SessionSpec
-from sandbox.images import BuiltImage, Images
+from sandbox.engines.base import Session
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script, ScriptedAction
@@ -38,24 +36,6 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish():
     pathlib.Path("/tmp/outcomes.json").write_text(json.dumps(outcomes))
 """
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
-def image(engine: Engine) -> BuiltImage:
-    return Images(engine, places.cache()).ensure(LOADED, print)
-
-
-@pytest.fixture
-def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
-    with engine.start(SessionSpec(image.tag)) as session:
-        yield session
 
 
 def shell(session: Session, line: str) -> Completed:

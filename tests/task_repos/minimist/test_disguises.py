@@ -5,18 +5,17 @@ It installs a package into a folder of its own: without the policy each of them 
 """
 
 from base64 import b64encode
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from sandbox import engines, places, tasks
+from sandbox import tasks
 from sandbox import trace as traces
 from sandbox.actions.workspace import Workspace
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.engines.base import Engine, Limits, SessionSpec
-from sandbox.images import BuiltImage, Images
+from sandbox.images import BuiltImage
 from sandbox.model.briefing import Reply
 from sandbox.model.decision import Policy
 from sandbox.model.event import Entry, Executed
@@ -106,18 +105,6 @@ def line_of(name: str) -> str:
         return line
     text = b64encode(line.encode()).decode()
     return f"echo {text} | base64 -d >/tmp/{name}.sh; bash /tmp/{name}.sh"
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
-def image(engine: Engine) -> BuiltImage:
-    return Images(engine, places.cache()).ensure(LOADED, print)
 
 
 def tried(

@@ -1,14 +1,13 @@
 """The task itself: what its image shows, what its hidden tests catch, who fails it and why."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import Engine, Session, SessionSpec
-from sandbox.images import BuiltImage, Images
+from sandbox import tasks
+from sandbox.engines.base import Session
+from sandbox.images import BuiltImage
 from sandbox.model.grade import RunGrade
 from sandbox.model.session import Command, Completed
 from tests.end_to_end.commands import Ended, sandbox
@@ -40,24 +39,6 @@ REASONS = {
     "names-one-class": "classes",
 }
 """By wrong agent: what is among the reasons of the first grader that refuses it."""
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
-def image(engine: Engine) -> BuiltImage:
-    return Images(engine, places.cache()).ensure(LOADED, print)
-
-
-@pytest.fixture
-def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
-    with engine.start(SessionSpec(image.tag)) as session:
-        yield session
 
 
 def shell(session: Session, line: str) -> Completed:

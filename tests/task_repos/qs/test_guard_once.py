@@ -1,19 +1,16 @@
 """The task itself: what its hook lets in and what not, and who fails the task and why."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from sandbox import documents, engines, places, tasks
+from sandbox import documents, tasks
 from sandbox.actions.registry import perform
 from sandbox.actions.workspace import Workspace
-from sandbox.engines.base import Engine, Session, SessionSpec
-from sandbox.images import BuiltImage, Images
+from sandbox.engines.base import Session
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script
 from tests.task_repos import ROOT
-from tests.task_repos.trying import Tried, tried, wrong_agents
+from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
@@ -42,29 +39,6 @@ REASONS = {
     "names-another-rule": "rule",
 }
 """By wrong agent: what is among the reasons of the grader that refuses it."""
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
-def image(engine: Engine) -> BuiltImage:
-    return Images(engine, places.cache()).ensure(LOADED, print)
-
-
-@pytest.fixture
-def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
-    with engine.start(SessionSpec(image.tag)) as session:
-        yield session
-
-
-@pytest.fixture(scope="module")
-def all_tried(image: BuiltImage, tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    return tried(NAME, tmp_path_factory.mktemp("runs"))
 
 
 def test_the_oracle_passes(all_tried: Tried) -> None:

@@ -1,0 +1,36 @@
+"""What the tests of every task need; their modules name the task as `LOADED`."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox import engines, places
+from sandbox.engines.base import Engine, Session, SessionSpec
+from sandbox.images import BuiltImage, Images
+from tests.task_repos.trying import Tried, tried
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = engines.connect()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def image(request: pytest.FixtureRequest, engine: Engine) -> BuiltImage:
+    return Images(engine, places.cache()).ensure(request.module.LOADED, print)
+
+
+@pytest.fixture
+def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
+    with engine.start(SessionSpec(image.tag)) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def all_tried(
+    request: pytest.FixtureRequest, image: BuiltImage, tmp_path_factory: pytest.TempPathFactory
+) -> Tried:
+    """The oracle and every wrong agent of the task."""
+    return tried(request.module.LOADED.task.id, tmp_path_factory.mktemp("runs"))

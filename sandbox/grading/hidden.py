@@ -38,8 +38,11 @@ from sandbox.tasks import LoadedTask
 
 FOLDER = "/grading"
 LOG_LIMIT = 16 << 10
-WORTH_A_RUNNER = 4
-"""Test files for which another runner is started beside the first: that takes as long as three."""
+WORTH_A_RUNNER = 1
+"""Test files for which another runner is started, up to one for each of the container's processors.
+
+It costs the processor as much as three files do, and nobody has to wait for that.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from sandbox.model.registry import Registry
 def environment(registry: Registry) -> dict[str, str]:
     """Variables that make the registry the one that they use, over the image's configuration.
 
-    Names: https://pip.pypa.io/en/stable/topics/configuration/, https://docs.npmjs.com/cli/using-npm/config
+    Names: https://pip.pypa.io/en/stable/topics/configuration/, and the manual page config(7) of npm
     """
     address = f"http://127.0.0.1:{registry.port}"
     return {

@@ -2,7 +2,7 @@
 
 TASK ?= humanize/file-sizes
 BIN := .venv/bin
-AGENTS = $(notdir $(basename $(wildcard sandbox/clients/presets/*.yaml)))
+AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 
 .NOTPARALLEL:
 .PHONY: run test agents test-agents check bench setup environment fuzzer clean

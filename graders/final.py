@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from graders.verdict import judged
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import FinalField, Task
-from sandbox.monitors.atoms import equal
+from sandbox.rules.monitors.atoms import equal
 
 NAME = "final"
 TYPES: dict[str, tuple[type, ...]] = {

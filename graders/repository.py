@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from sandbox.errors import UndecidedError
 from sandbox.model.change import (
     Change,
     ChangeSet,
@@ -14,11 +13,12 @@ from sandbox.model.change import (
     IndexEntry,
     Owner,
 )
+from sandbox.model.errors import UndecidedError
 from sandbox.model.glob import Globs
 from sandbox.model.grade import Reason
+from sandbox.model.patterns import expression
+from sandbox.model.scopes import owner_of
 from sandbox.model.task import Task
-from sandbox.patterns import expression
-from sandbox.scopes import owner_of
 
 STASH = "refs/stash"
 GITLINK = 0o160000

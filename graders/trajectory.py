@@ -5,7 +5,7 @@ from pydantic import JsonValue
 from graders.verdict import judged
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
-from sandbox.monitors.check import watched
+from sandbox.rules.monitors.trajectory import watched
 
 NAME = "trajectory"
 

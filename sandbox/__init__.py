@@ -1,3 +1,3 @@
 """A container sandbox that evaluates coding agents on the path they take."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,122 +1,193 @@
-"""Imports point one way, and each third-party package has one home. ARCHITECTURE.md is the list."""
+"""Imports point one way: between rooms by floors, within a room by its order, never in a circle.
+
+Each third-party package has one home. ARCHITECTURE.md draws what this file checks.
+"""
 
 import ast
-import re
+import graphlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent
-
-LAYERS = (
-    {"errors"},
+FLOORS = (
     {"model"},
-    {"places", "documents", "scopes", "patterns"},
-    {"sources", "supervisor", "trace", "agents", "mirror", "monitors", "metrics", "playback"},
-    {"policy", "clients", "forwarder"},
-    {"repos", "tasks", "checker", "exploits"},
-    {"engines"},
-    {"images", "changes", "servers", "candidate", "stopping", "watched"},
-    {"actions"},
-    {"run"},
-    {"graders"},
+    {"rules", "agents", "container"},
+    {"tasks", "graders"},
     {"grading"},
-    {"store"},
-    {"trial", "report", "safety"},
-    {"batch"},
-    {"validate", "audit"},
+    {"run"},
     {"cli"},
 )
-"""Lowest first."""
+"""Lowest first. A room imports rooms of lower floors; `graders` stands beside `sandbox/`."""
+
+ORDER = {
+    "rules": ({"monitors"}, {"policy", "checker"}),
+    "agents": (
+        {"base", "claims", "guard", "llm_endpoint", "log", "tools", "playback"},
+        {"program", "requests", "scripted"},
+        {"answers", "call_queue", "inside", "line_buffer", "repairs"},
+        {"called_agent", "minimal", "program_agent"},
+        {"call_server", "llm"},
+        {"mcp_server", "session_caller"},
+        {"mcp_agent", "permissions"},
+        {"acp_client"},
+        {"acp_agent", "clients"},
+    ),
+    "container": (
+        {"supervisor", "mirror"},
+        {"engines", "forwarder"},
+        {"candidate", "changes", "servers"},
+    ),
+    "tasks": ({"library", "sources"}, {"repos"}, {"images"}),
+    "grading": (
+        {"draws", "json_conversation", "metrics", "runners", "testers", "verdict"},
+        {"frameworks", "reports", "cases"},
+        {"outcomes", "processes"},
+        {"hidden"},
+        {"proof"},
+    ),
+    "run": (
+        {"actions", "exploits", "live_rules", "stop"},
+        {"loop"},
+        {"safety", "trial"},
+        {"batch"},
+        {"audit", "validate"},
+    ),
+    "cli": (
+        {"crash", "inside", "open_sessions", "options", "terminal"},
+        {"approver", "human", "interrupts", "tables"},
+        {"agent", "session_process"},
+        {"batch_progress"},
+        {"verbs"},
+        {"app"},
+    ),
+}
+"""By room, lowest first: a part imports parts of its room that stand lower."""
 
 HOMES = {
-    "docker": "sandbox/engines/docker",
+    "docker": "sandbox/container/engines/docker",
     "mcp": "sandbox/agents/mcp_server",
     "mcp_types": "sandbox/agents/mcp_server",
     "uvicorn": "sandbox/agents/mcp_server",
-    "git": "sandbox/repos",
+    "git": "sandbox/tasks/repos",
     "acp": "sandbox/agents/acp_client",
     "openai": "sandbox/agents/llm",
     "typer": "sandbox/cli/",
-    "numpy": "sandbox/metrics/",
-    "scipy": "sandbox/metrics/",
-    "yaml": "sandbox/documents",
-    "regex": "sandbox/patterns",
-    "zstandard": "sandbox/candidate",
-    "ziglang": "sandbox/supervisor/build",
+    "numpy": "sandbox/grading/metrics/",
+    "scipy": "sandbox/grading/metrics/",
+    "yaml": "sandbox/model/documents",
+    "regex": "sandbox/model/patterns",
+    "zstandard": "sandbox/container/candidate",
+    "ziglang": "sandbox/container/supervisor/compiler",
 }
 """By package: what the path of each file that imports it starts with."""
 
-MODEL_MAY_IMPORT = {"pydantic", "sandbox", "typing_extensions"} | sys.stdlib_module_names
+MODEL_MAY_IMPORT = {
+    "pydantic",
+    "pydantic_core",
+    "sandbox",
+    "typing_extensions",
+} | sys.stdlib_module_names
 """Recursive types need what Python has in `typing` from 3.12 on; pydantic itself takes it there."""
 
+SOURCES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted([*ROOT.glob("sandbox/**/*.py"), *ROOT.glob("graders/**/*.py")])
+}
+MODULES = {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in SOURCES}
 
-def sources() -> list[Path]:
-    return sorted([*ROOT.glob("sandbox/**/*.py"), *ROOT.glob("graders/**/*.py")])
 
-
-def imports(path: Path) -> Iterator[str]:
+def imports(path: str) -> Iterator[str]:
     """Dotted names of all that a file imports, wherever in the file that stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(SOURCES[path])):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import hides where it points"
             assert node.module
-            if node.module == "sandbox":
-                yield from (f"sandbox.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in MODULES else node.module
 
 
-def module_of(dotted: str) -> str | None:
-    """The layer's module that a dotted name or path belongs to."""
-    parts = dotted.split(".")
-    if parts[0] == "graders":
-        return "graders"
-    return parts[1] if parts[0] == "sandbox" and len(parts) > 1 else None
+def room_and_part(dotted: str) -> tuple[str, str] | None:
+    """`sandbox.rules.policy.gate` is of the room `rules` and its part `policy`."""
+    first, *rest = dotted.split(".")
+    if first == "graders":
+        return "graders", ".".join(rest)
+    if first != "sandbox" or not rest or rest[0] in ("__init__", "__main__"):
+        return None
+    return rest[0], rest[1] if len(rest) > 1 else "__init__"
 
 
-def level(module: str) -> int:
-    found = [number for number, layer in enumerate(LAYERS) if module in layer]
-    assert found, f"{module} has no place in LAYERS and ARCHITECTURE.md"
-    return found[0]
+def level(layers: tuple[set[str], ...], name: str, where: str) -> int:
+    for number, layer in enumerate(layers):
+        if name in layer:
+            return number
+    raise AssertionError(f"{name} has no place in {where} of tests/test_layers.py")
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_downwards(path: Path) -> None:
-    own = module_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    if own is None or own == "__init__":
-        return
-    for name in imports(path):
-        other = module_of(name)
-        if other in (None, own, "__version__"):
+def inner_imports() -> Iterator[tuple[str, tuple[str, str], tuple[str, str]]]:
+    """Each import of ours: the file, whose it is, and what it points at."""
+    for path in SOURCES:
+        own = room_and_part(path.removesuffix(".py").replace("/", "."))
+        for name in imports(path):
+            other = room_and_part(name)
+            if own and other and name in MODULES:
+                yield path, own, other
+
+
+def test_rooms_import_rooms_of_lower_floors() -> None:
+    seen = 0
+    for path, (own, _), (other, _) in inner_imports():
+        if own != other:
+            seen += 1
+            lower = level(FLOORS, other, "FLOORS") < level(FLOORS, own, "FLOORS")
+            assert lower, f"{path}: {own} must not import {other}"
+    assert seen > 500
+
+
+def test_parts_of_a_room_keep_its_order() -> None:
+    seen = 0
+    for path, (room, own), (other_room, other) in inner_imports():
+        if room != other_room or own == other or room not in ORDER or own == "__init__":
             continue
-        assert other is not None
-        assert level(other) < level(own), f"{path}: {own} must not import {other}"
+        seen += 1
+        where = f"ORDER[{room!r}]"
+        lower = level(ORDER[room], other, where) < level(ORDER[room], own, where)
+        assert lower, f"{path}: {own} must not import {other}"
+    assert seen > 100
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_each_package_has_one_home(path: Path) -> None:
-    place = str(path.relative_to(ROOT))
-    for name in imports(path):
-        home = HOMES.get(name.split(".")[0])
-        assert home is None or place.startswith(home), f"{name} belongs into {home}"
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph: dict[str, set[str]] = {}
+    for path in SOURCES:
+        own = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        graph[own] = {name for name in imports(path) if name in MODULES and name != own}
+    tuple(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_the_package_holds_rooms_and_nothing_else() -> None:
+    rooms = {name for floor in FLOORS for name in floor} - {"graders"}
+    present = {path.name for path in (ROOT / "sandbox").iterdir() if path.name != "__pycache__"}
+    assert present == rooms | {"__init__.py", "__main__.py", "py.typed", "README.md"}
+
+
+def test_each_package_has_one_home() -> None:
+    used = set()
+    for path in SOURCES:
+        for name in imports(path):
+            package = name.split(".")[0]
+            home = HOMES.get(package)
+            assert home is None or path.startswith(home), f"{path}: {name} belongs into {home}"
+            used.add(package)
+    assert set(HOMES) - {"ziglang"} <= used, "ziglang is run, not imported"
 
 
 def test_the_model_imports_nothing_but_pydantic_and_itself() -> None:
-    for path in ROOT.glob("sandbox/model/*.py"):
-        for name in imports(path):
-            assert name.split(".")[0] in MODEL_MAY_IMPORT, f"{path}: {name}"
-            assert module_of(name) in (None, "model"), f"{path}: {name}"
-
-
-def test_the_architecture_names_every_module() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`([a-z_]+)`", text))
-    for layer in LAYERS:
-        assert layer <= named, f"ARCHITECTURE.md does not name {layer - named}"
-    present = {path.stem for path in ROOT.glob("sandbox/*") if not path.name.startswith("_")}
-    assert present - {"README"} <= {module for layer in LAYERS for module in layer}
+    for path in SOURCES:
+        if path.startswith("sandbox/model/"):
+            for name in imports(path):
+                package = name.split(".")[0]
+                at_home = path.startswith(HOMES.get(package, "?"))
+                assert package in MODEL_MAY_IMPORT or at_home, f"{path}: {name}"

@@ -51,9 +51,9 @@ def test_every_module_says_what_it_is() -> None:
     ("readme", "pattern"),
     [
         ("graders/README.md", "graders/*.py"),
-        ("sandbox/supervisor/README.md", "sandbox/supervisor/source/*.c"),
+        ("sandbox/container/supervisor/README.md", "sandbox/container/supervisor/source/*.c"),
         ("images/README.md", "images/*"),
-        ("sandbox/exploits/README.md", "sandbox/exploits/catalog/*"),
+        ("sandbox/run/exploits/README.md", "sandbox/run/exploits/catalog/*"),
         ("task_repos/README.md", "task_repos/*/*"),
     ],
 )

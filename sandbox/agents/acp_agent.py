@@ -10,16 +10,16 @@ from pathlib import Path
 
 from sandbox.agents.acp_client import Conversation, Offer
 from sandbox.agents.base import Garbage
-from sandbox.agents.calls import Calls
+from sandbox.agents.call_queue import Calls
 from sandbox.agents.claims import About, Claims
 from sandbox.agents.log import LogDrain
 from sandbox.agents.mcp_agent import ANSWERED_SECONDS, GRACE_SECONDS, Place
 from sandbox.agents.mcp_server import INSTRUCTIONS, McpServer
 from sandbox.agents.permissions import ToolCall, described, of_harness
 from sandbox.agents.program import Program, how_it_ended
-from sandbox.errors import AgentError
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.errors import AgentError
 from sandbox.model.event import Claimed
 from sandbox.model.usage import ModelUsage
 

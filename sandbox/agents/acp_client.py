@@ -26,7 +26,7 @@ from sandbox.agents.claims import About
 from sandbox.agents.mcp_server import NAME
 from sandbox.agents.permissions import ToolCall, wanted_kinds
 from sandbox.agents.requests import LINE_LIMIT, decode_object
-from sandbox.errors import AgentError
+from sandbox.model.errors import AgentError
 from sandbox.model.usage import ModelUsage
 
 META: dict[str, Any] = {"claudeCode": {"options": {"tools": [], "settingSources": []}}}

@@ -15,10 +15,10 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from sandbox.agents.called import CalledAgent
+from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.requests import LINE_LIMIT, decode, first_problem
-from sandbox.errors import CallError
 from sandbox.model.call import ASKED, Answered, Close, Closing, NotUnderstood, Performed
+from sandbox.model.errors import CallError
 
 CLOSED = "The session was closed."
 

@@ -6,9 +6,9 @@ given as `final_answer`. `docs/agents/inside.md` says what it finds there.
 
 from sandbox.agents.base import Garbage
 from sandbox.agents.requests import decode_object, garbage
-from sandbox.errors import AgentError
 from sandbox.model.action import FinalAnswer, Request, RunAgent
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.errors import AgentError
 
 TOLD = """
 You work in {worktree}, in a container, as the user `agent`.

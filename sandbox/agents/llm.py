@@ -14,7 +14,7 @@ from openai.types.chat import (
 from pydantic import JsonValue
 
 from sandbox.agents.base import Garbage
-from sandbox.agents.called import CalledAgent
+from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.llm_endpoint import ContextFullError, Endpoint, Model
 from sandbox.agents.log import LOG_LIMIT
 from sandbox.agents.requests import decode_object

@@ -20,7 +20,7 @@ from openai.types.chat import (
     ChatCompletionToolParam,
 )
 
-from sandbox.errors import ModelError, UsageError
+from sandbox.model.errors import ModelError, UsageError
 from sandbox.model.usage import ModelUsage, Price
 
 KEY = "OPENAI_API_KEY"

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Protocol
 
 from sandbox.agents.base import Garbage
-from sandbox.agents.calls import Calls
+from sandbox.agents.call_queue import Calls
 from sandbox.agents.log import LogDrain
 from sandbox.agents.mcp_server import INSTRUCTIONS, NAME, McpServer
 from sandbox.agents.program import Program, how_it_ended
-from sandbox.errors import AgentError
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.errors import AgentError
 from sandbox.model.usage import ModelUsage
 
 ANSWERED_SECONDS = 20.0

@@ -28,12 +28,12 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 import sandbox
+from sandbox.agents.call_queue import Calls
 from sandbox.agents.call_server import address
-from sandbox.agents.calls import Calls
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.agents.tools import Tool, tools
-from sandbox.errors import AgentError
 from sandbox.model.briefing import Briefing, Reply
+from sandbox.model.errors import AgentError
 from sandbox.model.observation import Observation
 
 NAME = "sandbox"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from sandbox.agents import guard
-from sandbox.errors import AgentError
+from sandbox.model.errors import AgentError
 
 Stream = int | IO[bytes]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError, field_validator
 
-from sandbox import documents
 from sandbox.agents.base import Garbage
 from sandbox.agents.requests import decode_object
+from sandbox.model import documents
 from sandbox.model.action import ACTIONS, Request
 from sandbox.model.base import Record
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sandbox.cli.inside import InsideChoice, equip, make
-from sandbox.errors import UsageError
+from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.agents.mcp_agent import Place
     from sandbox.model.client import ClientRecord
     from sandbox.model.run import Mode
+    from sandbox.model.store import RunFolder
     from sandbox.model.usage import Price
-    from sandbox.store import RunFolder
-    from sandbox.tasks import LoadedTask
-    from sandbox.trial import Inside
+    from sandbox.run.trial import Inside
+    from sandbox.tasks.library import LoadedTask
 
 
 class Protocol(StrEnum):
@@ -75,21 +75,21 @@ class ChosenAgent:
 
 def choose_agent(choice: AgentChoice, task: "LoadedTask") -> ChosenAgent:
     """Make an agent of what the command line names."""
-    from sandbox.clients import library
+    from sandbox.agents.clients import preset_files
 
     choice.inside.check()
     if choice.inside.chosen:
         return _inside(choice)
-    if choice.text in library.names():
+    if choice.text in preset_files.names():
         return _preset(choice)
     return ChosenAgent(_make(choice, task))
 
 
 def _inside(choice: AgentChoice) -> ChosenAgent:
-    from sandbox.clients import library
+    from sandbox.agents.clients import preset_files
 
     taken = (choice.protocol, choice.model, choice.base_url, choice.prices)
-    if choice.text in library.names() or any(taken) or choice.mode != "raw":
+    if choice.text in preset_files.names() or any(taken) or choice.mode != "raw":
         raise UsageError(
             "An agent inside of the container is a command line and speaks no protocol.",
             "Leave out --protocol, --model, --base-url, --prices and --mode.",
@@ -101,7 +101,7 @@ def _inside(choice: AgentChoice) -> ChosenAgent:
 def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
     """Make an agent of `oracle`, `null`, `llm`, `human`, `mcp`, a script or a command line."""
     from sandbox.agents.scripted import ScriptedAgent, null_agent
-    from sandbox.documents import load
+    from sandbox.model.documents import load
     from sandbox.model.task import Script
 
     text = choice.text
@@ -129,24 +129,24 @@ def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
 
 
 def _command(text: str) -> Make:
-    from sandbox.agents.command import CommandAgent
+    from sandbox.agents.program_agent import CommandAgent
 
     return lambda folder: CommandAgent(text, folder.agent_log)
 
 
 def _preset(choice: AgentChoice) -> ChosenAgent:
-    from sandbox import places
+    from sandbox.agents.clients import preset_files
+    from sandbox.agents.clients.gate_reports import identify
+    from sandbox.agents.clients.installation import locate
+    from sandbox.agents.clients.preset_client import PresetClient, choose_model
     from sandbox.agents.mcp_agent import McpAgent
-    from sandbox.clients import library
-    from sandbox.clients.client import PresetClient, choose_model
-    from sandbox.clients.installation import locate
-    from sandbox.clients.standing import identify
+    from sandbox.model import places
 
     if choice.protocol not in (None, Protocol.MCP):
         raise UsageError(f"{choice.text} speaks MCP.", "Leave --protocol out.")
     if choice.prices:
         raise UsageError("--prices goes with `--agent llm`.", "The client says what it cost.")
-    preset = library.find(choice.text)
+    preset = preset_files.find(choice.text)
     model = choose_model(preset, choice.model, choice.base_url)
     installation = locate(preset, places.cache())
     client = PresetClient(preset, installation, model)
@@ -205,7 +205,7 @@ def _llm(choice: AgentChoice) -> Make:
 
 
 def _price(model: str, prices: Path | None) -> "Price | None":
-    from sandbox.documents import load
+    from sandbox.model.documents import load
     from sandbox.model.usage import Prices
 
     if prices is None:

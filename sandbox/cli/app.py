@@ -6,15 +6,17 @@ the reader of a pipe has gone before the verdict was printed.
 
 import functools
 import os
-import platform
 import sys
-import traceback
 from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
 import sandbox
-from sandbox.cli import (
+from sandbox.cli import interrupts
+from sandbox.cli.crash import crash_report
+from sandbox.cli.terminal import complain
+from sandbox.cli.verbs import (
     agents,
     audit,
     build,
@@ -26,7 +28,6 @@ from sandbox.cli import (
     doctor,
     gc,
     grade,
-    interrupts,
     mcp,
     policy,
     report,
@@ -36,9 +37,8 @@ from sandbox.cli import (
     trace,
     validate,
 )
-from sandbox.cli import open as opening
-from sandbox.cli.terminal import complain
-from sandbox.errors import SandboxError
+from sandbox.cli.verbs import open as opening
+from sandbox.model.errors import SandboxError
 
 app = typer.Typer(
     name="sandbox",
@@ -71,6 +71,24 @@ VERBS: dict[str, Callable[..., None]] = {
     "doctor": doctor.doctor,
     "gc": gc.gc,
 }
+
+
+def print_version(wanted: bool) -> None:  # noqa: FBT001 - typer's signature of a callback
+    """Print the version and end, where `--version` asks for it."""
+    if wanted:
+        typer.echo(f"sandbox {sandbox.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Evaluate coding agents in real repositories inside containers, on the path they take."""
 
 
 def reported(verb: Callable[..., None]) -> Callable[..., None]:
@@ -112,19 +130,6 @@ for name, verb in (
 ):
     agents.agents.command(name)(reported(verb))
 app.add_typer(agents.agents)
-
-
-def crash_report(error: BaseException) -> str:
-    """Everything that a report of an unexpected error needs, ready to paste."""
-    return "\n".join(
-        (
-            "This is a mistake in sandbox itself. Please report it with the lines below.",
-            f"sandbox {sandbox.__version__}",
-            f"Python {platform.python_version()}, {platform.platform()}",
-            f"command: {' '.join(sys.argv)}",
-            "".join(traceback.format_exception(error)).rstrip(),
-        )
-    )
 
 
 def main() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar
 
 from sandbox.cli.terminal import line
-from sandbox.errors import UsageError
 from sandbox.model.decision import Answer, Answers, Question
+from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.task import Task
-    from sandbox.policy.approvers import Approver
+    from sandbox.rules.policy.approvers import Approver
 
 PATIENCE = 120.0
 """Seconds until a question that nobody answers is denied."""
@@ -87,8 +87,8 @@ def _shown(question: Question) -> list[str]:
 
 def choose_approver(text: str, task: "Task") -> "Approver":
     """Make an approver of what `--approver` says; UsageError where it says nothing known."""
-    from sandbox.documents import load
-    from sandbox.policy.approvers import AllowAll, DenyAll, ScriptedApprover
+    from sandbox.model.documents import load
+    from sandbox.rules.policy.approvers import AllowAll, DenyAll, ScriptedApprover
 
     match text:
         case "script":

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sandbox.errors import UsageError
+from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.agents.inside import InsideAgent
-    from sandbox.trial import Inside
+    from sandbox.run.trial import Inside
 
 _OTHERS = 0o005
 """Bits of a folder's mode by which everybody may look into it."""
@@ -47,8 +47,8 @@ def make(text: str) -> "InsideAgent":
 
 def equip(choice: InsideChoice) -> "Inside":
     """Look at the files and the model; UsageError where they cannot be used."""
-    from sandbox.forwarder import Upstream
-    from sandbox.trial import Inside
+    from sandbox.container.forwarder import Upstream
+    from sandbox.run.trial import Inside
 
     if choice.files is not None:
         _look(choice.files)

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 import typer
 
-from sandbox.errors import SandboxError
+from sandbox.model.errors import SandboxError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -20,21 +20,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.candidate import Candidate, lay
-from sandbox.changes.patch import safe
-from sandbox.engines.base import Session
-from sandbox.errors import DocumentError
+from sandbox.container.candidate import Candidate, lay
+from sandbox.container.changes.patch import safe
+from sandbox.container.engines.base import Session
 from sandbox.grading import outcomes
 from sandbox.grading.cases import run_cases
-from sandbox.grading.cases.build import Built, build
+from sandbox.grading.cases.case_builds import Built, build
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
 from sandbox.grading.processes import Ended, Processes, processes
 from sandbox.grading.testers import FIRST_TESTER, tester
-from sandbox.model import path as paths
+from sandbox.model import path_text as paths
+from sandbox.model.errors import DocumentError
 from sandbox.model.grade import CaseReport, TestOutcome, TestReport
 from sandbox.model.session import AGENT, HOME, ROOT, Command
-from sandbox.tasks import LoadedTask
+from sandbox.tasks.library import LoadedTask
 
 FOLDER = "/grading"
 LOG_LIMIT = 16 << 10

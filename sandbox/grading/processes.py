@@ -5,9 +5,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.grading.frameworks.base import Forking, Framework, Place
-from sandbox.grading.lines import Lines, Unanswered
+from sandbox.grading.json_conversation import Lines, Unanswered
 from sandbox.grading.testers import Tester
 from sandbox.model.session import Command
 

@@ -6,13 +6,13 @@ What the task file records is a claim that can be checked: without a candidate e
 
 from collections.abc import Iterator
 
-from sandbox.candidate import Candidate
-from sandbox.engines.base import Session
+from sandbox.container.candidate import Candidate
+from sandbox.container.engines.base import Session
 from sandbox.grading.hidden import run_tests
 from sandbox.model.base import Record
 from sandbox.model.grade import TestReport
 from sandbox.model.task import Task
-from sandbox.tasks import LoadedTask
+from sandbox.tasks.library import LoadedTask
 
 NOTHING = Candidate({}, (), {})
 

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.model.session import User
 
 FIRST_TESTER = 20_000

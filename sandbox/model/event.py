@@ -80,7 +80,7 @@ class Executed(Record):
     """A program that a process of the container ran or tried to run.
 
     Those of an action come before its observation, in the order in which they were asked for;
-    paths and arguments are text as in `sandbox.model.path`.
+    paths and arguments are text as in `sandbox.model.path_text`.
     """
 
     kind: Literal["exec"] = "exec"

@@ -11,7 +11,7 @@ Matching takes time proportional to the path's length at worst squared, whatever
 import re
 from collections.abc import Iterable
 
-from sandbox.model import path as paths
+from sandbox.model import path_text as paths
 
 MAXIMUM_LENGTH = 4096
 

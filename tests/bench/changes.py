@@ -7,8 +7,8 @@ from pathlib import Path
 
 import docker
 
-from sandbox.changes.collector import Collector, Source
-from sandbox.engines.base import Engine, Session
+from sandbox.container.changes.collector import Collector, Source
+from sandbox.container.engines.base import Engine, Session
 from sandbox.model.session import AGENT, Command
 from sandbox.model.task import Scope
 from tests.bench.clock import Measure, milliseconds

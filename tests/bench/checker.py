@@ -2,9 +2,9 @@
 
 import json
 
-from sandbox.checker.check import check_graph
 from sandbox.model.graph import Graph
 from sandbox.model.rule import AtMost, Precedes, Rule
+from sandbox.rules.checker.check import check_graph
 from tests.bench.clock import Measure, milliseconds
 
 STATES = 100_000

@@ -5,10 +5,12 @@ from contextlib import contextmanager
 
 import docker
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import MANAGED, Engine, Session, SessionSpec
-from sandbox.images import BuiltImage, Images
-from sandbox.tasks import LoadedTask
+from sandbox.container import engines
+from sandbox.container.engines.base import MANAGED, Engine, Session, SessionSpec
+from sandbox.model import places
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage, Images
+from sandbox.tasks.library import LoadedTask
 
 TASK = "humanize/file-sizes"
 LABELS = {MANAGED: "1", "sandbox.run": "bench"}
@@ -18,7 +20,7 @@ LABELS = {MANAGED: "1", "sandbox.run": "bench"}
 def prepared() -> Iterator[tuple[Engine, LoadedTask, BuiltImage]]:
     engine = engines.connect()
     try:
-        task = tasks.load(TASK)
+        task = library.load(TASK)
         yield engine, task, Images(engine, places.cache()).ensure(task, lambda _: None)
     finally:
         engine.close()

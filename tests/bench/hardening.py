@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from sandbox.candidate import Candidate, CandidateFile, lay
-from sandbox.engines.base import Session
+from sandbox.container.candidate import Candidate, CandidateFile, lay
+from sandbox.container.engines.base import Session
 from sandbox.grading import run_tests
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.model.session import ROOT, Command
-from sandbox.tasks import LoadedTask, files_below
+from sandbox.tasks.library import LoadedTask, files_below
 from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 

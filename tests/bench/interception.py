@@ -12,9 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from sandbox.actions.workspace import ENVIRONMENT
-from sandbox.engines.base import Limits, Session, SessionSpec
+from sandbox.container.engines.base import Limits, Session, SessionSpec
 from sandbox.model.session import AGENT, Command, ExecObserver, Interception
+from sandbox.run.actions.workspace import ENVIRONMENT
 from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 
@@ -70,7 +70,7 @@ def held(session: Session) -> float:
 
 def flood() -> float:
     """Milliseconds for 1,000 execs of the smallest program, by 16 processes on 4 processors."""
-    folder = Path(__file__).parent.parent / "sandbox" / "supervisor"
+    folder = Path(__file__).parent.parent / "sandbox" / "container" / "supervisor"
     target = ["-target", f"{platform.machine()}-linux-musl", "-static", "-O1", "-D_GNU_SOURCE"]
     zig = [sys.executable, "-m", "ziglang", "cc", *target]
     with prepared() as (engine, _, image), tempfile.TemporaryDirectory() as place:

@@ -4,13 +4,13 @@ import tempfile
 import threading
 from pathlib import Path
 
-from sandbox.actions.registry import perform
-from sandbox.actions.workspace import Workspace
 from sandbox.agents.mcp_agent import McpAgent, Place
 from sandbox.model.action import RunCommand
-from sandbox.policy.approvers import DenyAll
-from sandbox.run import run
-from sandbox.trace import TraceWriter
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import DenyAll
+from sandbox.run.actions.registry import perform
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
 from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 from tests.sandbox.agents.mcp_wire import HttpClient

@@ -7,12 +7,12 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from graders import trajectory
-from sandbox import trace as traces
+from sandbox.model import trace as traces
 from sandbox.model.event import ActionTaken, Entry, FilesChanged, Observed, RunEnded, RunStarted
 from sandbox.model.grade import Evidence
 from sandbox.model.observation import Observation
 from sandbox.model.task import Task
-from sandbox.monitors.check import watched
+from sandbox.rules.monitors.trajectory import watched
 from tests.bench.clock import Measure, interleaved, milliseconds
 from tests.sandbox.worlds import task
 

@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import Engine
-from sandbox.images import Images, clients
-from sandbox.images import recipe as recipes
-from sandbox.images import task as task_image
-from sandbox.images.recipe import Recipe
-from sandbox.sources import Sources
+from sandbox.container import engines
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
+from sandbox.tasks import library
+from sandbox.tasks.images import Images, package_clients, task_image
+from sandbox.tasks.images import recipe as recipes
+from sandbox.tasks.images.recipe import Recipe
+from sandbox.tasks.sources import Sources
 from tests.bench.clock import Measure, milliseconds
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
@@ -29,7 +30,7 @@ WARM_MS, ALONE_MS, AT_ONCE_MS, COLD_MS = 15_000, 60_000, 25_000, 600_000
 
 
 def measure() -> list[Measure]:
-    names = tasks.names()
+    names = library.names()
     sandbox("build")  # what was not there yet is not part of the figures
     warm = milliseconds(lambda: sandbox("build"))
     alone = milliseconds(lambda: oracles(names, 1))
@@ -45,7 +46,7 @@ def measure() -> list[Measure]:
 
 def cold() -> list[Measure]:
     """The builds from nothing, which take minutes."""
-    names = tasks.names()
+    names = library.names()
     engine = engines.connect()
     try:
         with tempfile.TemporaryDirectory() as cache, other_images(engine, names):
@@ -53,7 +54,7 @@ def cold() -> list[Measure]:
 
             def build() -> None:
                 for name in names:
-                    images.ensure(tasks.load(name), lambda _: None)
+                    images.ensure(library.load(name), lambda _: None)
 
             taken = milliseconds(build)
     finally:
@@ -92,7 +93,7 @@ def megabytes(engine: Engine, wanted: Recipe) -> float:
 
 
 def recipe(name: str) -> Recipe:
-    return task_image.recipe(tasks.load(name), Sources(places.cache(), clients.provide))
+    return task_image.recipe(library.load(name), Sources(places.cache(), package_clients.provide))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sandbox.store import Store
+from sandbox.model.store import Store
 from tests.end_to_end.commands import SANDBOX, SECONDS, TASK, Ended, quoted
 
 PROGRAM = """

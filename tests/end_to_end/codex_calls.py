@@ -3,9 +3,9 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from sandbox.agents.playback.replay import DONE
+from sandbox.agents.playback.script import Call, Script
 from sandbox.model.task import ScriptedAction
-from sandbox.playback.replay import DONE
-from sandbox.playback.script import Call, Script
 
 
 def replayed(actions: Sequence[ScriptedAction]) -> Script:

@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox import trace as traces
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
+from sandbox.model import trace as traces
 from sandbox.model.event import Entry, RunEnded
 from sandbox.model.grade import RunGrade
 from sandbox.model.observation import Observation
 from sandbox.model.run import RunRecord
-from sandbox.store import RunFolder, Store
-from sandbox.trial import RUN
+from sandbox.model.store import RunFolder, Store
+from sandbox.run.trial import RUN
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
 TASK = "humanize/file-sizes"

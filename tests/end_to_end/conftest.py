@@ -3,9 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import Engine
-from sandbox.images import BuiltImage, Images
+from sandbox.container import engines
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage, Images
 from tests.end_to_end import project as projects
 from tests.end_to_end.commands import TASK
 from tests.end_to_end.project import Project
@@ -21,7 +23,7 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(scope="session")
 def image(engine: Engine) -> BuiltImage:
     """The task's image."""
-    return Images(engine, places.cache()).ensure(tasks.load(TASK), lambda _: None)
+    return Images(engine, places.cache()).ensure(library.load(TASK), lambda _: None)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox import places
+from sandbox.model import places
 
 QUICK = """
 limits:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.event import Claimed
+from sandbox.tasks import library
 from tests.end_to_end.commands import TASK, recorded, run
 from tests.sandbox.agents.test_acp_agent import HEAD, OPEN
 
@@ -43,7 +43,7 @@ done()
 def command(folder: Path, source: str, **environment: str) -> str:
     program = folder / "agent.py"
     program.write_text(HEAD + OPEN + source)
-    oracle = [each.model_dump(mode="json") for each in tasks.load(TASK).task.oracle]
+    oracle = [each.model_dump(mode="json") for each in library.load(TASK).task.oracle]
     (folder / "oracle.json").write_text(json.dumps(oracle))
     here = Path(__file__).parent.parent.parent
     settings = [f"ROOT={folder}", f"PYTHONPATH={here}"]

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from sandbox import places, tasks
-from sandbox.clients import library
-from sandbox.clients.installation import locate
-from sandbox.engines.base import Engine
-from sandbox.errors import ClientError
+from sandbox.agents.clients import preset_files
+from sandbox.agents.clients.installation import locate
+from sandbox.agents.playback.replay import replay
+from sandbox.agents.playback.script import Call
+from sandbox.agents.playback.server import ModelServer
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
+from sandbox.model.errors import ClientError
 from sandbox.model.event import Claimed
-from sandbox.playback.replay import replay
-from sandbox.playback.script import Call
-from sandbox.playback.server import ModelServer
+from sandbox.tasks import library
 from tests.end_to_end.commands import TASK, recorded, run
 
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
@@ -85,7 +86,7 @@ enabled = ["mcp__sandbox__*"]
 def command(client: AcpClient, home: Path, url: str) -> str:
     """Configure a client and return its command line; skips where it is not installed."""
     try:
-        found = locate(library.find(client.name), places.cache())
+        found = locate(preset_files.find(client.name), places.cache())
     except ClientError as error:
         if os.environ.get("SANDBOX_TEST_AGENTS"):
             raise
@@ -105,7 +106,7 @@ def test_an_agent_solves_a_task_and_leaves_the_host_alone(
 ) -> None:
     canary = tmp_path / "canary"
     escape: dict[str, JsonValue] = {"command": f"echo escaped > {canary}", "description": "x"}
-    oracle = tasks.load(TASK).task.oracle
+    oracle = library.load(TASK).task.oracle
     script = (Call(tool=client.shell, arguments=escape), *replay(oracle))
     with ModelServer(script) as models:
         agent = command(client, tmp_path / "home", models.url)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.agents.log import LOG_LIMIT
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from tests.end_to_end.commands import Recorded, quoted, recorded, run
 from tests.end_to_end.project import Project
 
@@ -61,9 +61,9 @@ def codes(stored: Recorded) -> list[str]:
 
 
 def test_a_program_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
-    from sandbox import tasks
+    from sandbox.tasks import library
 
-    actions = [each.model_dump_json() for each in tasks.load("humanize/file-sizes").task.oracle]
+    actions = [each.model_dump_json() for each in library.load("humanize/file-sizes").task.oracle]
     script = tmp_path / "actions.json"
     script.write_text(f"[{','.join(actions)}]")
     program = tmp_path / "agent.py"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engines.base import Engine
-from sandbox.store import Store
+from sandbox.container.engines.base import Engine
+from sandbox.model.store import Store
 from tests.end_to_end.commands import TASK, sandbox
 
 pytestmark = pytest.mark.engine

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import candidate as candidates
-from sandbox import tasks
-from sandbox.actions.workspace import Workspace
 from sandbox.agents.scripted import ScriptedAgent
-from sandbox.changes.collector import Collected, Collector
-from sandbox.engines.base import Engine, SessionSpec
-from sandbox.images import BuiltImage
-from sandbox.policy.approvers import ScriptedApprover
-from sandbox.run import run
-from sandbox.trace import TraceWriter
+from sandbox.container import candidate as candidates
+from sandbox.container.changes.collector import Collected, Collector
+from sandbox.container.engines.base import Engine, SessionSpec
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import TASK
 from tests.sandbox.runs import STARTED
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.engine
 def test_overlay_and_manifest_agree_on_the_oracle(
     engine: Engine, image: BuiltImage, tmp_path: Path
 ) -> None:
-    loaded = tasks.load(TASK)
+    loaded = library.load(TASK)
     task, scope, worktree = loaded.task, loaded.task.scope, loaded.worktree
     spec = SessionSpec(image.id)
     with engine.start(spec) as session, engine.start(spec) as pristine:

@@ -11,30 +11,31 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import places, tasks
-from sandbox.clients import library
-from sandbox.clients.installation import Installation, locate, place
-from sandbox.clients.preset import Preset
-from sandbox.engines.base import Engine
-from sandbox.images import BuiltImage
+from sandbox.agents.clients import preset_files
+from sandbox.agents.clients.installation import Installation, locate, place
+from sandbox.agents.clients.preset import Preset
+from sandbox.agents.playback.replay import Shell, replay
+from sandbox.agents.playback.script import Fault, Script
+from sandbox.agents.playback.server import ModelServer
+from sandbox.agents.playback.turn import INPUT_TOKENS, OUTPUT_TOKENS
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
 from sandbox.model.client import GateReport
 from sandbox.model.task import ScriptedAction
 from sandbox.model.usage import ModelUsage
-from sandbox.playback.replay import Shell, replay
-from sandbox.playback.script import Fault, Script
-from sandbox.playback.server import ModelServer
-from sandbox.playback.turn import INPUT_TOKENS, OUTPUT_TOKENS
-from sandbox.safety.gate import Gate
-from sandbox.trial import specification
+from sandbox.run.safety.gate import Gate
+from sandbox.run.trial import specification
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import TASK, Ended, recorded, run, sandbox
 from tests.end_to_end.project import Project
 
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
 
-NAMES = library.names()
+NAMES = preset_files.names()
 BY_ACTIONS = [name for name in NAMES if name != "codex-remote"]
 """Those that do each action by its name; the other is in `test_codex_remote.py`."""
-ORACLE = tasks.load(TASK).task.oracle
+ORACLE = library.load(TASK).task.oracle
 RETRIES = ("claude-code", "codex", "opencode")
 """Clients whose answer to failures of the model server is tried: the three that are quickest."""
 
@@ -42,7 +43,7 @@ RETRIES = ("claude-code", "codex", "opencode")
 @pytest.fixture
 def preset(request: pytest.FixtureRequest) -> Preset:
     """A preset whose client is here."""
-    found = library.find(request.param)
+    found = preset_files.find(request.param)
     # One on the PATH may be of any version.
     if place(found, places.cache()).exists():
         return found
@@ -67,7 +68,7 @@ def shell(preset: Preset) -> Shell | None:
 
 @contextmanager
 def gate(preset: Preset, engine: Engine, image: BuiltImage) -> Iterator[Gate]:
-    loaded = tasks.load(TASK)
+    loaded = library.load(TASK)
     with engine.start(specification(loaded, image, "gate")) as session:
         yield Gate(preset, installed(preset), session, loaded.worktree)
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import places
-from sandbox.clients import library
-from sandbox.clients.installation import place
-from sandbox.clients.preset import Preset
-from sandbox.engines.base import Engine
-from sandbox.images import BuiltImage
+from sandbox.agents.clients import preset_files
+from sandbox.agents.clients.installation import place
+from sandbox.agents.clients.preset import Preset
+from sandbox.agents.playback.replay import DONE
+from sandbox.agents.playback.script import Call, Script
+from sandbox.agents.playback.server import ModelServer
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
 from sandbox.model.event import ActionTaken
-from sandbox.playback.replay import DONE
-from sandbox.playback.script import Call, Script
-from sandbox.playback.server import ModelServer
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.codex_calls import patch, replayed, shell
 from tests.end_to_end.commands import Recorded, recorded
 from tests.end_to_end.project import Project
@@ -27,7 +27,7 @@ ANSWER = Call(action="final_answer", arguments={"fields": {}})
 
 @pytest.fixture
 def codex() -> Preset:
-    found = library.find("codex-remote")
+    found = preset_files.find("codex-remote")
     if not place(found, places.cache()).exists():
         message = f"{found.title} is not installed: make agents"
         if os.environ.get("SANDBOX_TEST_AGENTS"):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import candidate as candidates
-from sandbox.engines.base import Engine
+from sandbox.container import candidate as candidates
+from sandbox.container.engines.base import Engine
 from sandbox.model.observation import Observation
 from tests.end_to_end import scripts
 from tests.end_to_end.commands import Recorded, recorded, run, sandbox

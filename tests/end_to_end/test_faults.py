@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import places
-from sandbox.engines.base import MANAGED, Engine
-from sandbox.sources import Sources
-from sandbox.store import Store
-from sandbox.tasks import load
-from sandbox.trial import RUN
+from sandbox.container.engines.base import MANAGED, Engine
+from sandbox.model import places
+from sandbox.model.store import Store
+from sandbox.run.trial import RUN
+from sandbox.tasks.library import load
+from sandbox.tasks.sources import Sources
 from tests.end_to_end import scripts
 from tests.end_to_end.begun import Begun
 from tests.end_to_end.commands import (

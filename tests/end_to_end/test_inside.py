@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.event import Executed, ModelRequested
-from sandbox.store import Store
+from sandbox.model.store import Store
+from sandbox.tasks import library
 from tests.end_to_end.commands import TASK, Ended, Recorded, recorded, run
 from tests.end_to_end.project import Project
-from tests.sandbox.forwarder import upstream as servers
-from tests.sandbox.forwarder.upstream import PIECES, chunk, plain, serving
+from tests.sandbox.container.forwarder import upstream as servers
+from tests.sandbox.container.forwarder.upstream import PIECES, chunk, plain, serving
 
 pytestmark = pytest.mark.engine
 
@@ -55,7 +55,7 @@ def executed(stored: Recorded) -> list[tuple[str | None, Executed]]:
 
 
 def test_one_solves_the_task_by_its_own_means(files: Path, runs: Path, engine: Engine) -> None:
-    task = tasks.load(TASK).task
+    task = library.load(TASK).task
     oracle = [action.model_dump(mode="json") for action in task.oracle]
     (files / "script.json").write_text(json.dumps([task.tests.command, *oracle]))
     assert inside("python /.sandbox/agent/solve.py", files, runs).code == 1

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import places, tasks
-from sandbox.clients import library
-from sandbox.clients.installation import locate, place
-from sandbox.engines.base import Engine
+from sandbox.agents.clients import preset_files
+from sandbox.agents.clients.installation import locate, place
+from sandbox.agents.playback.script import Call, Say, Step
+from sandbox.agents.playback.server import ModelServer
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
 from sandbox.model.event import Executed, ModelRequested
-from sandbox.playback.script import Call, Say, Step
-from sandbox.playback.server import ModelServer
+from sandbox.tasks import library
 from tests.end_to_end.commands import TASK, recorded, run
 
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
@@ -23,7 +24,7 @@ KEY = "sk-the-real-key-0123456789"
 @pytest.fixture
 def program() -> Path:
     """Its program, which needs nothing else."""
-    preset = library.find("claude-code")
+    preset = preset_files.find("claude-code")
     if place(preset, places.cache()).exists():
         return Path(locate(preset, places.cache()).program)
     message = "Claude Code is not installed: make agents"
@@ -33,7 +34,7 @@ def program() -> Path:
 
 
 def test_claude_code_acts_inside(program: Path, runs: Path, engine: Engine) -> None:
-    answer = json.dumps({name: each.expect for name, each in tasks.load(TASK).task.final.items()})
+    answer = json.dumps({name: each.expect for name, each in library.load(TASK).task.final.items()})
     lines = ("git push origin main; git status --short", f"echo '{answer}' > $SANDBOX_ANSWER")
     steps: list[Step] = [
         Call(tool="Bash", arguments={"command": each, "description": "step"}) for each in lines

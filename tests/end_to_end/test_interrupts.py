@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engines.base import MANAGED, Engine
+from sandbox.container.engines.base import MANAGED, Engine
 from tests.end_to_end import scripts
 from tests.end_to_end.begun import Begun
 from tests.end_to_end.commands import SECONDS, TASK, Recorded, ended_containers, recorded, sandbox

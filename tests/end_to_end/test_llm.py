@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Engine
-from sandbox.playback.replay import replay
-from sandbox.playback.script import Fault
-from sandbox.playback.server import ModelServer
+from sandbox.agents.playback.replay import replay
+from sandbox.agents.playback.script import Fault
+from sandbox.agents.playback.server import ModelServer
+from sandbox.container.engines.base import Engine
+from sandbox.tasks import library
 from tests.end_to_end.commands import TASK, recorded, run
 from tests.sandbox.agents.chat_server import ChatServer, error, says
 
@@ -20,7 +20,7 @@ KEY = {"OPENAI_API_KEY": "secret"}
 def test_a_model_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("scripted:\n  input: 3\n  output: 15\n  cached: 0.3\n")
-    oracle = tasks.load(TASK).task.oracle
+    oracle = library.load(TASK).task.oracle
     with ModelServer((Fault(how=429), Fault(how="cut"), *replay(oracle))) as models:
         url = f"{models.url}/v1"
         options = ("--model", "scripted", "--base-url", url, "--prices", str(prices))

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.observation import ErrorCode
-from sandbox.store import Store
+from sandbox.model.store import Store
+from sandbox.tasks import library
 from tests.end_to_end.commands import SANDBOX, TASK, recorded, run, sandbox
 from tests.end_to_end.project import Project
 from tests.sandbox.agents.mcp_wire import HELLO
@@ -41,7 +41,7 @@ def program(source: str) -> str:
 
 def test_a_client_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     script = tmp_path / "actions.json"
-    oracle = tasks.load(TASK).task.oracle
+    oracle = library.load(TASK).task.oracle
     script.write_text(f"[{','.join(each.model_dump_json() for each in oracle)}]")
     source = f"""
 for step in json.load(open({str(script)!r})):
@@ -104,7 +104,7 @@ def test_a_client_may_start_its_own_server(runs: Path, engine: Engine, quick: Pr
 
 def _converse(runs: Path) -> list[dict[str, Any]]:
     """Speak to the run by `sandbox mcp`, which ends with its input."""
-    final = tasks.load(TASK).task.final
+    final = library.load(TASK).task.final
     values = {"integer": 0, "string": "", "boolean": True}
     fields = {name: values[field.type] for name, field in final.items()}
     asked: list[dict[str, Any]] = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.event import ActionTaken
 from tests.end_to_end.commands import TASK, quoted, recorded, run, sandbox
 

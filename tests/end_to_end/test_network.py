@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.event import FaultInjected, NetworkConnected, RegistryRequested
+from sandbox.tasks import library
 from tests.end_to_end import scripts
 from tests.end_to_end.commands import TASK, recorded, run, sandbox
 from tests.end_to_end.project import Project
@@ -35,7 +35,7 @@ FETCH = f"pip download --no-deps -d /tmp/got -i http://localhost:{PORT}/simple/ 
 def test_a_registry_is_reached_by_grant(
     runs: Path, project: Project, engine: Engine, tmp_path: Path
 ) -> None:
-    six = next(each for each in tasks.load(TASK).task.world.mirror if each.name == "six")
+    six = next(each for each in library.load(TASK).task.world.mirror if each.name == "six")
     offered = REGISTRY.format(port=PORT, six=six)
     project.replace(project.task, "\npolicy:\n", f"{offered}\npolicy:\n")
     assert "up to date" in sandbox("build", TASK, **project.environment).err

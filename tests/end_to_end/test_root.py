@@ -4,28 +4,29 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import documents, tasks
-from sandbox import trace as traces
-from sandbox.actions.workspace import Workspace
 from sandbox.agents.scripted import ScriptedAgent
-from sandbox.changes.collector import Collector
-from sandbox.engines.base import Engine, Limits, SessionSpec
-from sandbox.images import BuiltImage
+from sandbox.container.changes.collector import Collector
+from sandbox.container.engines.base import Engine, Limits, SessionSpec
+from sandbox.model import documents
+from sandbox.model import trace as traces
 from sandbox.model.briefing import Reply
 from sandbox.model.change import Change, Owner
 from sandbox.model.coverage import Coverage
 from sandbox.model.decision import Policy
 from sandbox.model.event import Executed
 from sandbox.model.task import ScriptedAction
-from sandbox.policy.approvers import ScriptedApprover
-from sandbox.run import run
-from sandbox.trace import TraceWriter
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import TASK
 from tests.sandbox.runs import STARTED
 
 pytestmark = pytest.mark.engine
 
-LOADED = tasks.load(TASK)
+LOADED = library.load(TASK)
 POLICY = documents.parse(
     """
 rules:

@@ -8,18 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.grade import RunGrade, Verdict
-from sandbox.store import RunFolder
-from tests.end_to_end.commands import (
-    NO_ENGINE,
-    TASK,
-    Ended,
-    Recorded,
-    recorded,
-    run,
-    sandbox,
-)
+from sandbox.model.store import RunFolder
+from tests.end_to_end.commands import NO_ENGINE, TASK, Ended, Recorded, recorded, run, sandbox
 
 pytestmark = pytest.mark.engine
 

@@ -12,19 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox import trace as traces
-from sandbox.engines.base import Engine
-from sandbox.images import BuiltImage
-from sandbox.trial import RUN
-from tests.end_to_end.commands import (
-    NO_ENGINE,
-    SANDBOX,
-    TASK,
-    ended_containers,
-    recorded,
-    sandbox,
-)
+from sandbox.container.engines.base import Engine
+from sandbox.model import trace as traces
+from sandbox.run.trial import RUN
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
+from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, ended_containers, recorded, sandbox
 from tests.end_to_end.opened import Opened
 from tests.end_to_end.terminal import CONTROL_C, Terminal
 from tests.end_to_end.test_interrupts import alive, gone, interrupted
@@ -41,7 +34,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory, image: BuiltImage) -> Iter
 
 def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
     with Opened(runs, "--name", "script") as session:
-        for each in tasks.load(TASK).task.oracle:
+        for each in library.load(TASK).task.oracle:
             assert session.reply(each.action, each.arguments).status == "ok"
         closed = session.close()
         assert (closed.code, closed.err) == (0, "")

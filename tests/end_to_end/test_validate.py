@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engines.base import Engine
+from sandbox.container.engines.base import Engine
 from sandbox.model.grade import TestReport
-from sandbox.store import RunFolder, Store
-from sandbox.trial import RUN
-from sandbox.validate import Check
+from sandbox.model.store import RunFolder, Store
+from sandbox.run.trial import RUN
+from sandbox.run.validate import Check
 from tests.end_to_end.commands import TASK, sandbox
 from tests.end_to_end.project import Project
 from tests.end_to_end.terminal import Terminal

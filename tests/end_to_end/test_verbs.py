@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engines.base import ContainerInfo, Engine, SessionSpec
-from sandbox.images import BuiltImage
+from sandbox.container.engines.base import ContainerInfo, Engine, SessionSpec
+from sandbox.model.store import Store
 from sandbox.model.task import Task
-from sandbox.store import Store
-from sandbox.trial import RUN
+from sandbox.run.trial import RUN
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end import scripts
 from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, Recorded, run, sandbox
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from graders.shared import joined, reasons
 from sandbox.model.change import SharedFile
-from sandbox.repos.leaks import blob_id
+from sandbox.tasks.repos.leaks import blob_id
 from tests.graders.evidence import changes, commit, entry, git
 
 BASE = "one\ntwo\nthree\nfour\nfive\n"

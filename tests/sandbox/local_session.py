@@ -1,6 +1,6 @@
 """A session that is a folder and the processes of this host: for what needs no container.
 
-It follows `sandbox/engines/base.py` as far as the actions use it. Nothing confines its commands.
+It follows `container/engines/base.py` as far as the actions use it. Nothing confines its commands.
 """
 # ruff: noqa: ARG002 - signatures are those of the contract
 

@@ -8,17 +8,17 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from sandbox import trace as traces
-from sandbox.actions.workspace import Workspace
 from sandbox.agents.base import Agent
-from sandbox.agents.command import CommandAgent
+from sandbox.agents.program_agent import CommandAgent
 from sandbox.agents.scripted import ScriptedAgent
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
+from sandbox.model import trace as traces
 from sandbox.model.event import Entry, RunEnded, RunStarted
 from sandbox.model.task import ScriptedAction, Task
-from sandbox.policy.approvers import Approver, ScriptedApprover
-from sandbox.run import run
-from sandbox.trace import TraceWriter
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import Approver, ScriptedApprover
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.worlds import task
 

@@ -8,16 +8,16 @@ from typing import cast, get_args
 
 import pytest
 
-from sandbox.actions.workspace import Workspace
-from sandbox.agents.command import CommandAgent
-from sandbox.engines.base import Session
+from sandbox.agents.program_agent import CommandAgent
+from sandbox.container.engines.base import Session
 from sandbox.model.action import ACTIONS
 from sandbox.model.briefing import RESULTS, brief, schema
 from sandbox.model.event import EndReason, RunStarted
 from sandbox.model.observation import ErrorCode
-from sandbox.policy.approvers import DenyAll
-from sandbox.run import run
-from sandbox.trace import TraceWriter
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import DenyAll
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.worlds import task
 

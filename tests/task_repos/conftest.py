@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox import engines, places
-from sandbox.engines.base import Engine, Session, SessionSpec
-from sandbox.images import BuiltImage, Images
+from sandbox.container import engines
+from sandbox.container.engines.base import Engine, Session, SessionSpec
+from sandbox.model import places
+from sandbox.tasks.images import BuiltImage, Images
 from tests.task_repos.trying import Tried, tried
 
 

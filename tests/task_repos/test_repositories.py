@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import SessionSpec
-from sandbox.images import Images
+from sandbox.container import engines
+from sandbox.container.engines.base import SessionSpec
+from sandbox.model import places
 from sandbox.model.session import Command
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
 
 pytestmark = pytest.mark.engine
 
@@ -42,7 +44,7 @@ def test_qs_builds_and_passes_its_own_tests(
     (folder / "hidden").mkdir(parents=True)
     (folder / "task.yaml").write_text(TASK % release)
     engine = engines.connect()
-    built = Images(engine, places.cache()).ensure(tasks.load("qs/probe"), print)
+    built = Images(engine, places.cache()).ensure(library.load("qs/probe"), print)
     try:
         with engine.start(SessionSpec(built.tag)) as session:
             line = "git tag | wc -l; git status --porcelain --ignored; tape 'test/*.js' | tail -4"
@@ -87,7 +89,7 @@ def test_cjson_builds_offline_with_its_own_makefile(
     (folder / "task.yaml").write_text(C_TASK % release)
     (folder / "cases.yaml").write_text(C_CASES)
     engine = engines.connect()
-    built = Images(engine, places.cache()).ensure(tasks.load("cjson/probe"), print)
+    built = Images(engine, places.cache()).ensure(library.load("cjson/probe"), print)
     try:
         with engine.start(SessionSpec(built.tag)) as session:
             line = "git tag | wc -l; git status --porcelain; make -s test >/dev/null && echo ok"

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.errors import DocumentError
 from sandbox.grading.cases import references
 from sandbox.grading.cases.answers import Raised, Value
 from sandbox.grading.cases.comparing import Expected
 from sandbox.grading.draws import drawn
 from sandbox.grading.runners import wire
 from sandbox.model.case import Case, CaseFile, FunctionSubject, Row
+from sandbox.model.errors import DocumentError
 
 OPEN = type(NotImplemented).__name__
 """What a reference gives where the prompt leaves the value open: the call is not made."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.errors import UndecidedError
 from sandbox.grading.cases.answers import Answer, Fields, Raised, Value
 from sandbox.grading.runners import wire
-from sandbox.patterns import expression
+from sandbox.model.errors import UndecidedError
+from sandbox.model.patterns import expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.grading.cases.answers import Answer, Fields
 from sandbox.grading.cases.subjects import START_SECONDS, command, from_json
-from sandbox.grading.lines import Unanswered
+from sandbox.grading.json_conversation import Unanswered
 from sandbox.grading.runners import wire
 from sandbox.grading.testers import Tester
 from sandbox.model.case import HttpSubject

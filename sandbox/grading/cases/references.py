@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox.errors import DocumentError
 from sandbox.grading.cases.answers import Raised, Value
 from sandbox.grading.runners import wire
+from sandbox.model.errors import DocumentError
 
 SERVANT = Path(__file__).parent.with_name("runners") / "servant.py"
 SECONDS = 60.0

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.grading.cases.answers import Answer, Fields, ForgedAnswer, Raised, Value
-from sandbox.grading.lines import Lines, Unanswered
+from sandbox.grading.json_conversation import Lines, Unanswered
 from sandbox.grading.runners import wire
 from sandbox.grading.testers import Tester
 from sandbox.model.case import CommandSubject, FunctionSubject, McpSubject

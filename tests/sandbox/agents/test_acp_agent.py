@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sandbox.agents import acp_agent
 from sandbox.agents.acp_agent import AcpAgent
 from sandbox.agents.mcp_agent import Place
-from sandbox.errors import AgentError
+from sandbox.model.errors import AgentError
 from sandbox.model.event import Claimed, RunEnded
-from tests.sandbox.agents.test_command import gone
+from tests.sandbox.agents.test_program_agent import gone
 from tests.sandbox.runs import World
 from tests.sandbox.worlds import task
 

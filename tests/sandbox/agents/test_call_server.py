@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.agents.call_server import CallServer, address
-from sandbox.agents.called import CalledAgent
-from sandbox.agents.caller import Caller, listens
+from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.requests import LINE_LIMIT
-from sandbox.errors import CallError
+from sandbox.agents.session_caller import Caller, listens
 from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
 from sandbox.model.call import ANSWERED, Call, Close, Closing, NotUnderstood, Performed
+from sandbox.model.errors import CallError
 
 
 class Echo:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from sandbox.agents.llm import FULL, LEFT_OUT, LlmAgent
 from sandbox.agents.llm_endpoint import ATTEMPTS, Model
-from sandbox.errors import ModelError
+from sandbox.model.errors import ModelError
 from sandbox.model.event import ActionTaken
 from sandbox.model.usage import Price
 from tests.sandbox.agents.chat_server import ChatServer, Fault, Step, error, says

@@ -10,11 +10,11 @@ import pytest
 
 from sandbox.agents import mcp_agent
 from sandbox.agents.mcp_agent import CommandClient, McpAgent, Place
-from sandbox.errors import AgentError
+from sandbox.model.errors import AgentError
 from sandbox.model.event import RunEnded
-from sandbox.stopping import Stop
+from sandbox.run.stop import Stop
 from tests.sandbox.agents.mcp_wire import HttpClient, SocketClient
-from tests.sandbox.agents.test_command import LEAVES, gone
+from tests.sandbox.agents.test_program_agent import LEAVES, gone
 from tests.sandbox.runs import World
 from tests.sandbox.worlds import task
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from sandbox.agents import mcp_server
 from sandbox.agents.base import Garbage
-from sandbox.agents.calls import WAITING_LIMIT, Calls
+from sandbox.agents.call_queue import WAITING_LIMIT, Calls
 from sandbox.agents.mcp_server import McpServer
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.model.action import ACTIONS, SERVER_ACTIONS, Request

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from sandbox import tasks
 from sandbox.agents.base import Garbage
 from sandbox.agents.minimal import MinimalAgent
 from sandbox.agents.repairs import Repaired, repaired, routed, shipped
@@ -16,6 +15,7 @@ from sandbox.agents.requests import parse
 from sandbox.model.action import ACTIONS, Request
 from sandbox.model.briefing import Briefing, Ended, Reply, brief
 from sandbox.model.observation import ErrorCode
+from sandbox.tasks import library
 from tests.sandbox.worlds import task
 
 WORKTREE = "/home/agent/toy"
@@ -142,8 +142,8 @@ def test_what_is_unknown_is_left_to_be_refused() -> None:
 
 
 def test_a_right_request_is_not_touched() -> None:
-    for name in tasks.names():
-        loaded = tasks.load(name)
+    for name in library.names():
+        loaded = library.load(name)
         for number, action in enumerate(loaded.task.oracle):
             exact = Request(id=str(number), action=action.action, arguments=action.arguments)
             assert repaired(exact, loaded.worktree) is exact

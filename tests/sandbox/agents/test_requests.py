@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.agents.base import Garbage
-from sandbox.agents.lines import Lines
+from sandbox.agents.line_buffer import Lines
 from sandbox.agents.requests import parse
 from sandbox.model.action import Request
 

@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
+from sandbox.agents.clients import preset_files
 from sandbox.cli.agent import AgentChoice, Protocol, choose_agent
-from sandbox.cli.agents import check, list_presets, rows
-from sandbox.clients import library
-from sandbox.errors import ClientError, UsageError
+from sandbox.cli.verbs.agents import check, list_presets, rows
 from sandbox.model.client import GateCheck, GateReport
-from sandbox.store import RunFolder
+from sandbox.model.errors import ClientError, UsageError
+from sandbox.model.store import RunFolder
+from sandbox.tasks import library
 
-LOADED = tasks.load("humanize/file-sizes")
+LOADED = library.load("humanize/file-sizes")
 
 
 @pytest.fixture(autouse=True)
 def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    for name in library.names():
-        monkeypatch.delenv(library.find(name).endpoint.key_variable, raising=False)
+    for name in preset_files.names():
+        monkeypatch.delenv(preset_files.find(name).endpoint.key_variable, raising=False)
 
 
 def kimi(folder: Path, version: str) -> None:
@@ -34,7 +34,7 @@ def test_the_list_says_what_is_here(tmp_path: Path, capsys: pytest.CaptureFixtur
     kimi(tmp_path, "9.9.9")
     list_presets(as_json=True)
     found = {row["preset"]: row for row in json.loads(capsys.readouterr().out)}
-    assert list(found) == library.names()
+    assert list(found) == preset_files.names()
     assert (found["kimi"]["version"], found["kimi"]["gate"]) == ("9.9.9", "never")
     assert (found["codex"]["version"], found["codex"]["gate"]) == (None, "-")
     list_presets()

@@ -8,9 +8,10 @@ import sys
 import pytest
 import typer
 
-from sandbox import errors
-from sandbox.cli.app import PIPE_CLOSED, VERBS, crash_report, reported
-from sandbox.cli.run import EXIT_CODES
+from sandbox.cli.app import PIPE_CLOSED, VERBS, reported
+from sandbox.cli.crash import crash_report
+from sandbox.cli.verbs.run import EXIT_CODES
+from sandbox.model import errors
 from sandbox.model.grade import Verdict
 
 SIGNALLED = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import places
+from sandbox.model import places
 from tests.end_to_end.commands import TASK, sandbox
 
 

@@ -10,10 +10,10 @@ from typing import IO
 
 import pytest
 
-from sandbox import tasks
 from sandbox.cli.approver import TerminalApprover, choose_approver
-from sandbox.errors import DocumentError, UsageError
 from sandbox.model.decision import Answer, Question
+from sandbox.model.errors import DocumentError, UsageError
+from sandbox.tasks import library
 from tests.end_to_end.commands import NO_ENGINE, TASK, sandbox
 
 QUESTION = Question(
@@ -149,7 +149,7 @@ def test_an_answer_may_come_in_parts(terminal: tuple[int, IO[bytes]]) -> None:
 
 
 def test_approvers_by_name(tmp_path: Path) -> None:
-    task = tasks.load(TASK).task
+    task = library.load(TASK).task
     assert choose_approver("allow", task).answer(QUESTION).approved
     assert not choose_approver("deny", task).answer(QUESTION).approved
     scripted = choose_approver("script", task).answer(QUESTION)

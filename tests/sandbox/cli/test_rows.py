@@ -4,23 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox.agents.command import CommandAgent
+from sandbox.agents.program_agent import CommandAgent
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.cli.agent import AgentChoice, choose_agent
-from sandbox.cli.diff import git_rows, row
-from sandbox.cli.gc import STARTING, abandoned
-from sandbox.cli.run import SHOWN, described, ended
-from sandbox.cli.show import reason_row, unfinished, verdict_rows
-from sandbox.engines.base import ContainerInfo
-from sandbox.errors import AgentError, DocumentError, UsageError
+from sandbox.cli.verbs.diff import git_rows, row
+from sandbox.cli.verbs.gc import STARTING, abandoned
+from sandbox.cli.verbs.run import SHOWN, described, ended
+from sandbox.cli.verbs.show import reason_row, unfinished, verdict_rows
+from sandbox.container.engines.base import ContainerInfo
 from sandbox.model.change import Change, FileState, GitChange, GitState, Owner
+from sandbox.model.errors import AgentError, DocumentError, UsageError
 from sandbox.model.event import ActionTaken, Observed
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import FileKind
-from sandbox.store import RunFolder
-from sandbox.trial import KEPT, STARTED
+from sandbox.model.store import RunFolder
+from sandbox.run.trial import KEPT, STARTED
+from sandbox.tasks import library
 
 FILE = FileState(kind=FileKind.FILE, mode=0o644, uid=10001, gid=10001, size=1)
 FOLDER = FILE.model_copy(update={"kind": FileKind.DIRECTORY, "mode": 0o755})
@@ -146,7 +146,7 @@ def test_how_an_action_ended(observation: Observation, text: str) -> None:
 
 
 def test_agents_are_chosen_by_name_file_or_command(tmp_path: Path) -> None:
-    loaded = tasks.load("humanize/file-sizes")
+    loaded = library.load("humanize/file-sizes")
     script = tmp_path / "script.yaml"
     script.write_text("- action: run_tests\n")
     folder = RunFolder(tmp_path)
@@ -160,7 +160,7 @@ def test_agents_are_chosen_by_name_file_or_command(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_cannot_be_chosen(tmp_path: Path) -> None:
-    loaded = tasks.load("humanize/file-sizes")
+    loaded = library.load("humanize/file-sizes")
     with pytest.raises(DocumentError, match="cannot be read"):
         choose_agent(AgentChoice(str(tmp_path / "none.yaml")), loaded)
     for text in ("", "'"):
@@ -171,7 +171,7 @@ def test_an_agent_that_cannot_be_chosen(tmp_path: Path) -> None:
 def test_a_model_needs_a_name_a_key_and_its_price(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded = tasks.load("humanize/file-sizes")
+    loaded = library.load("humanize/file-sizes")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(UsageError, match="needs a model"):
         choose_agent(AgentChoice("llm"), loaded)

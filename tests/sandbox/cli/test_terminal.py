@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sandbox.cli.terminal import LONGEST, Progress, coloured, complain, document, line, safe, size
-from sandbox.errors import UsageError
 from sandbox.model.base import Record
+from sandbox.model.errors import UsageError
 
 STEERING = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"

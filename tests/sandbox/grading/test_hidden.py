@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import places, tasks
-from sandbox.candidate import Candidate, CandidateFile
-from sandbox.engines import connect
-from sandbox.engines.base import Engine, SessionSpec
-from sandbox.errors import DocumentError
+from sandbox.container.candidate import Candidate, CandidateFile
+from sandbox.container.engines import connect
+from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading import base_report, gold_report, run_tests
-from sandbox.images import Images
+from sandbox.model import places
+from sandbox.model.errors import DocumentError
 from sandbox.model.grade import TestReport
-from sandbox.tasks import LoadedTask
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
+from sandbox.tasks.library import LoadedTask
 
 pytestmark = pytest.mark.engine
 
@@ -50,7 +51,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def image(engine: Engine) -> str:
-    task = tasks.load("humanize/file-sizes")
+    task = library.load("humanize/file-sizes")
     return Images(engine, places.cache()).ensure(task, print).tag
 
 
@@ -60,7 +61,7 @@ def task(tmp_path: Path) -> LoadedTask:
     hidden = tmp_path / "hidden" / FILE
     hidden.parent.mkdir(parents=True)
     hidden.write_text(TESTS)
-    loaded = tasks.load("humanize/file-sizes")
+    loaded = library.load("humanize/file-sizes")
     update: dict[str, object] = {
         "hidden": "hidden",
         "fail_to_pass": (ANSWER,),
@@ -292,7 +293,7 @@ def test_hidden_files_are_plain(run: Run, task: LoadedTask) -> None:
 
 
 def test_the_base_of_a_real_task_is_as_it_records(engine: Engine, image: str) -> None:
-    real = tasks.load("humanize/file-sizes")
+    real = library.load("humanize/file-sizes")
     with engine.start(SessionSpec(image)) as session:
         assert base_report(real, session).problems == ()
     with engine.start(SessionSpec(image)) as session:
@@ -301,7 +302,7 @@ def test_the_base_of_a_real_task_is_as_it_records(engine: Engine, image: str) ->
 
 
 def test_a_task_may_have_cases_alone(engine: Engine, image: str) -> None:
-    real = tasks.load("humanize/file-sizes")
+    real = library.load("humanize/file-sizes")
     update = {"hidden": None, "fail_to_pass": (), "pass_to_pass": ()}
     tests = real.task.tests.model_copy(update=update)
     task = replace(real, task=real.task.model_copy(update={"tests": tests}))

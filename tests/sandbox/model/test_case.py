@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import documents
-from sandbox.errors import DocumentError
+from sandbox.model import documents
 from sandbox.model.case import CaseFile
+from sandbox.model.errors import DocumentError
 
 FILE = """
 subjects:

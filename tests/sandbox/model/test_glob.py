@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.model.glob import Globs, check
-from sandbox.model.path import text
+from sandbox.model.path_text import text
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import documents
-from sandbox.errors import DocumentError
+from sandbox.model import documents
+from sandbox.model.errors import DocumentError
 from sandbox.model.repository import Repository
 
 SHIPPED = sorted((Path(__file__).parents[3] / "task_repos").glob("*/repo.yaml"))

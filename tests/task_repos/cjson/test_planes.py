@@ -2,10 +2,12 @@
 
 import pytest
 
-from sandbox import engines, places, tasks
-from sandbox.engines.base import SessionSpec
-from sandbox.images import Images
+from sandbox.container import engines
+from sandbox.container.engines.base import SessionSpec
+from sandbox.model import places
 from sandbox.model.session import AGENT, Command
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
 from tests.task_repos.trying import Tried, tried, wrong_agents
 
 pytestmark = pytest.mark.engine
@@ -38,7 +40,7 @@ REASONS = {
 @pytest.fixture(scope="module")
 def all_tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     engine = engines.connect()
-    Images(engine, places.cache()).ensure(tasks.load(NAME), print)
+    Images(engine, places.cache()).ensure(library.load(NAME), print)
     engine.close()
     return tried(NAME, tmp_path_factory.mktemp("runs"))
 
@@ -56,7 +58,7 @@ def test_a_wrong_agent_fails_for_its_own_reason(all_tried: Tried, name: str) -> 
 
 def test_the_users_work_lies_where_the_prompt_says() -> None:
     engine = engines.connect()
-    image = Images(engine, places.cache()).ensure(tasks.load(NAME), print)
+    image = Images(engine, places.cache()).ensure(library.load(NAME), print)
     line = "git status --short; git stash list; git diff | grep -c '^@@'"
     with engine.start(SessionSpec(image.tag)) as session:
         environment = {"PATH": "/usr/bin:/bin", "HOME": "/tmp"}

@@ -2,15 +2,15 @@
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.model.session import Command, Completed
+from sandbox.tasks import library
 from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
 NAME = "django/negative-durations"
-LOADED = tasks.load(NAME)
+LOADED = library.load(NAME)
 REASONS = {
     "notes-unread": "notes-read-first",
     "claims-untried": "claims-tried",

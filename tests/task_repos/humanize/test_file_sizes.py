@@ -4,21 +4,22 @@ import json
 
 import pytest
 
-from sandbox import documents, tasks
-from sandbox.actions.registry import perform
-from sandbox.actions.workspace import Workspace
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
+from sandbox.model import documents
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script, ScriptedAction
-from sandbox.monitors.check import monitor
-from sandbox.monitors.context import Context
-from sandbox.monitors.steps import Step
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.steps import Step
+from sandbox.rules.monitors.trajectory import monitor
+from sandbox.run.actions.registry import perform
+from sandbox.run.actions.workspace import Workspace
+from sandbox.tasks import library
 from tests.task_repos import ROOT
 
 pytestmark = pytest.mark.engine
 
-LOADED = tasks.load("humanize/file-sizes")
+LOADED = library.load("humanize/file-sizes")
 TASK = LOADED.task
 WORKTREE = "/home/agent/humanize"
 WRONG = ROOT / "humanize" / "file-sizes"
@@ -53,7 +54,7 @@ def outcomes(session: Session) -> dict[str, str]:
     """Lay the hidden tests into the worktree and run all that grade."""
     assert TASK.tests.hidden is not None
     hidden = LOADED.folder / TASK.tests.hidden
-    for path in tasks.files_below(hidden):
+    for path in library.files_below(hidden):
         session.write(f"{WORKTREE}/{path.relative_to(hidden)}", path.read_bytes())
     session.write("/tmp/outcome_plugin.py", PLUGIN.encode())
     files = sorted({name.partition("::")[0] for name in graded()})

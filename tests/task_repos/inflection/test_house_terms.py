@@ -5,18 +5,18 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from sandbox import tasks
-from sandbox.actions.registry import perform
-from sandbox.actions.workspace import Workspace
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import AGENT, Command
+from sandbox.run.actions.registry import perform
+from sandbox.run.actions.workspace import Workspace
+from sandbox.tasks import library
 from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
 NAME = "inflection/house-terms"
-LOADED = tasks.load(NAME)
+LOADED = library.load(NAME)
 REASONS = {
     "stale-table": "test_the_table_is_the_edition_in_force",
     "first-page-only": "test_the_table_is_the_edition_in_force",

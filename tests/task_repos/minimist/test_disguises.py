@@ -10,24 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox import trace as traces
-from sandbox.actions.workspace import Workspace
 from sandbox.agents.scripted import ScriptedAgent
-from sandbox.engines.base import Engine, Limits, SessionSpec
-from sandbox.images import BuiltImage
+from sandbox.container.engines.base import Engine, Limits, SessionSpec
+from sandbox.model import trace as traces
 from sandbox.model.briefing import Reply
 from sandbox.model.decision import Policy
 from sandbox.model.event import Entry, Executed
 from sandbox.model.task import ScriptedAction
-from sandbox.policy.approvers import ScriptedApprover
-from sandbox.run import run
-from sandbox.trace import TraceWriter
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
 from tests.sandbox.runs import STARTED
 
 pytestmark = pytest.mark.engine
 
-LOADED = tasks.load("minimist/refresh-dependencies")
+LOADED = library.load("minimist/refresh-dependencies")
 LIMITS = Limits(memory_bytes=1 << 30, processes=256)
 NPM = "/usr/local/lib/node_modules/npm"
 

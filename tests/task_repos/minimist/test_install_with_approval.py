@@ -2,15 +2,15 @@
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
 from sandbox.model.session import Command, Completed
+from sandbox.tasks import library
 from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
 NAME = "minimist/install-with-approval"
-LOADED = tasks.load(NAME)
+LOADED = library.load(NAME)
 REASONS = {
     "plausible-patch": "a long number that belongs to no option",
     "large-is-long": "a point or an exponent makes it a number as before",

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox import trace as traces
-from sandbox.engines.base import Session
-from sandbox.images import BuiltImage
+from sandbox.container.engines.base import Session
+from sandbox.model import trace as traces
 from sandbox.model.event import Observed, RegistryRequested
 from sandbox.model.grade import RunGrade
 from sandbox.model.session import Command, Completed
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import Ended, sandbox
 from tests.task_repos import ROOT
 
 pytestmark = pytest.mark.engine
 
-LOADED = tasks.load("minimist/refresh-dependencies")
+LOADED = library.load("minimist/refresh-dependencies")
 WRONG = ROOT / "minimist" / "refresh-dependencies"
 WORKTREE = "/home/agent/minimist"
 AT_ONCE = 2

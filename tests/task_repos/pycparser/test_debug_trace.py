@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import tasks
-from sandbox.engines.base import Session
-from sandbox.images import BuiltImage
+from sandbox.container.engines.base import Session
 from sandbox.model.grade import RunGrade
 from sandbox.model.session import Command, Completed
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import Ended, sandbox
 from tests.task_repos import ROOT
 
 pytestmark = pytest.mark.engine
 
-LOADED = tasks.load("pycparser/debug-trace")
+LOADED = library.load("pycparser/debug-trace")
 WRONG = ROOT / "pycparser" / "debug-trace"
 WORKTREE = "/home/agent/pycparser"
 AT_ONCE = 2

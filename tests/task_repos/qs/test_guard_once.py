@@ -2,20 +2,21 @@
 
 import pytest
 
-from sandbox import documents, tasks
-from sandbox.actions.registry import perform
-from sandbox.actions.workspace import Workspace
-from sandbox.engines.base import Session
+from sandbox.container.engines.base import Session
+from sandbox.model import documents
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script
+from sandbox.run.actions.registry import perform
+from sandbox.run.actions.workspace import Workspace
+from sandbox.tasks import library
 from tests.task_repos import ROOT
 from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
 NAME = "qs/guard-once"
-LOADED = tasks.load(NAME)
+LOADED = library.load(NAME)
 REASONS = {
     "commits-the-same-again": "not-the-same-again",
     "retries-by-another-spelling": "not-the-same-again",

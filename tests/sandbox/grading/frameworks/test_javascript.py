@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox import places, tasks
-from sandbox.candidate import Candidate, CandidateFile
-from sandbox.engines import connect
-from sandbox.engines.base import Engine, SessionSpec
+from sandbox.container.candidate import Candidate, CandidateFile
+from sandbox.container.engines import connect
+from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading import run_tests
 from sandbox.grading.frameworks import FRAMEWORKS, node_test, tape
-from sandbox.images import Images
+from sandbox.model import places
 from sandbox.model.grade import TestReport
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
 
 TASK = "minimist/refresh-dependencies"
 
@@ -137,13 +138,13 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def image(engine: Engine) -> str:
-    return Images(engine, places.cache()).ensure(tasks.load(TASK), print).tag
+    return Images(engine, places.cache()).ensure(library.load(TASK), print).tag
 
 
 @pytest.fixture(scope="module")
 def run(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Grade a candidate by one file of tests, in the repository of a real task."""
-    loaded = tasks.load(TASK)
+    loaded = library.load(TASK)
     folders = {framework: tmp_path_factory.mktemp("task") for framework in SOURCES}
     for framework, folder in folders.items():
         hidden = folder / "hidden" / FILE

@@ -1,0 +1,5 @@
+"""`python -m sandbox` is the command `sandbox`."""
+
+from sandbox.cli.app import main
+
+main()

@@ -1,0 +1,65 @@
+"""An agent that is called by other threads of this process, each of which waits for its reply."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+
+from pydantic import JsonValue
+
+from sandbox.agents.base import Garbage
+from sandbox.agents.call_queue import Calls
+from sandbox.model.action import Request
+from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.usage import ModelUsage
+
+
+class CalledAgent:
+    """Fulfils `Agent` for its callers."""
+
+    def __init__(self, name: str, begun: Callable[[Briefing], None] = lambda _: None) -> None:
+        """Take a name, and what is told the briefing before the first action is waited for."""
+        self.name = name
+        self._begun = begun
+        self._calls = Calls()
+        self._why = ""
+
+    def call(
+        self, action: str, arguments: Mapping[str, JsonValue], usage: ModelUsage | None = None
+    ) -> Reply:
+        """Ask for an action from any thread and wait until it is done.
+
+        The reply is `run_over` where the run has ended before the action's turn came.
+        """
+        replied: Future[Reply] = Future()
+        self._calls.put(action, arguments, replied.set_result, usage)
+        return replied.result()
+
+    def garble(self, garbage: Garbage) -> Reply:
+        """Have it recorded, as an action would be, that something was said that asks for none."""
+        replied: Future[Reply] = Future()
+        self._calls.garble(garbage, replied.set_result)
+        return replied.result()
+
+    def leave(self, why: str) -> None:
+        """End the run once the action under way is done; `why` is a sentence for the trace."""
+        self._why = self._why or why
+        self._calls.leave()
+
+    def fail(self, error: Exception) -> None:
+        """End the run as one that could not be carried through: `next` raises the error."""
+        self._calls.fail(error)
+
+    def begin(self, briefing: Briefing) -> None:
+        """Tell whoever prepares the callers."""
+        self._begun(briefing)
+
+    def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
+        """Hand over the reply and wait for the next call in line."""
+        return self._calls.take(reply, timeout)
+
+    def ending(self) -> str:
+        """Say why it has left."""
+        return self._why
+
+    def close(self, reply: Reply | None, ended: Ended) -> None:
+        """Answer the last call, and tell those that wait, now or later, that the run is over."""
+        self._calls.close(reply, ended)

@@ -1,5 +1,0 @@
-"""Whether a suite is too easy: seven warning signs, from its tasks and from stored runs."""
-
-from sandbox.audit.audit import Audit
-
-__all__ = ["Audit"]

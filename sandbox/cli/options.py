@@ -1,0 +1,22 @@
+"""Options that several verbs share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sandbox.model.store import Store
+
+RunsOption = Annotated[
+    Path | None,
+    typer.Option("--runs", help="Where runs are kept; SANDBOX_RUNS, else ./runs, by default."),
+]
+
+
+def open_store(runs: Path | None) -> "Store":
+    """Open the store of runs."""
+    from sandbox.model import places
+    from sandbox.model.store import Store
+
+    return Store(runs or places.runs())

@@ -1,0 +1,161 @@
+"""`sandbox agents`: the clients that presets describe: which are here, and which can be trusted."""
+
+import secrets
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.tables import table
+from sandbox.cli.terminal import Progress, coloured, document, line
+from sandbox.model.errors import ClientError
+
+if TYPE_CHECKING:
+    from sandbox.agents.clients.installation import Installation
+    from sandbox.agents.clients.preset import Preset
+    from sandbox.model.client import GateReport
+
+agents = typer.Typer(name="agents", no_args_is_help=True)
+
+GATE_TASK = "humanize/file-sizes"
+
+PresetArgument = Annotated[str, typer.Argument(help="A preset: `sandbox agents list`.")]
+
+
+def about() -> None:
+    """Clients that others made, driven by presets."""
+
+
+def list_presets(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """List the presets: known version, version that is installed, and how the gate went."""
+    import json
+
+    from sandbox.agents.clients import preset_files
+
+    found = [
+        (preset, *_standing(preset)) for preset in map(preset_files.find, preset_files.names())
+    ]
+    if as_json:
+        rows = [
+            {
+                "preset": preset.name,
+                "title": preset.title,
+                "package": preset.package.name,
+                "known_version": preset.package.version,
+                "version": version,
+                "gate": gate,
+            }
+            for preset, version, gate in found
+        ]
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    head = ("preset", "client", "known", "installed", "gate")
+    cells = [
+        (preset.name, preset.title, preset.package.version, version or "-", gate)
+        for preset, version, gate in found
+    ]
+    for row in table(head, cells, left=len(head)):
+        typer.echo(row)
+
+
+def install(preset: PresetArgument) -> None:
+    """Install a preset's client, in the version that it knows, into the cache."""
+    from sandbox.agents.clients import installation, preset_files
+    from sandbox.model import places
+
+    found = preset_files.find(preset)
+    folder = installation.install(found, places.cache())
+    version = installation.version(found, installation.locate(found, places.cache()))
+    typer.echo(f"{found.title} {version} is in {folder}")
+
+
+def check(
+    preset: PresetArgument,
+    *,
+    task: Annotated[
+        str, typer.Option(help="The task in whose container the client acts.")
+    ] = GATE_TASK,
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model's name, for clients that choose their tools by it."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Drive a client with a scripted model and look at what comes of it.
+
+    The tools that the model is offered must be the harness's, a call of a built-in tool must change
+    nothing on this host, a denied action must not be done, and what runs when the client is
+    interrupted must be killed. The report is kept; `sandbox run` warns where there is none.
+
+    Exit codes: 0 passed, 1 failed, 2 usage (also where the client is not installed), 3
+    infrastructure.
+    """
+    from sandbox.agents.clients import gate_reports, preset_files
+    from sandbox.agents.clients.installation import locate
+    from sandbox.model import places
+
+    found = preset_files.find(preset)
+    installed = locate(found, places.cache())
+    progress = Progress(sys.stderr)
+    try:
+        report = _drive(found, installed, task, model, progress)
+    finally:
+        progress.close()
+    gate_reports.keep(found, report, places.cache())
+    if as_json:
+        typer.echo(document(report))
+    else:
+        for text in rows(report):
+            typer.echo(text)
+    raise typer.Exit(0 if report.passed else 1)
+
+
+def rows(report: "GateReport") -> list[str]:
+    """Put a report into lines."""
+    verdict = coloured("passed" if report.passed else "failed")
+    who = f"{report.preset} {line(report.version)} as {line(report.model)}"
+    return [
+        f"{who}: {verdict} in {report.seconds:.1f} s",
+        *(
+            f"  {check.name:<10} {coloured('passed' if check.passed else 'failed')}"
+            f"   {line(check.message)}"
+            for check in report.checks
+        ),
+    ]
+
+
+def _drive(
+    found: "Preset", installed: "Installation", task: str, model: str | None, progress: Progress
+) -> "GateReport":
+    from sandbox.container import engines
+    from sandbox.model import places
+    from sandbox.run.safety.gate import Gate
+    from sandbox.run.trial import specification
+    from sandbox.tasks import library
+    from sandbox.tasks.images import Images
+
+    loaded = library.load(task)
+    engine = engines.connect()
+    try:
+        image = Images(engine, places.cache()).ensure(loaded, progress.doing)
+        name = f"{secrets.token_hex(4)}-gate"
+        with engine.start(specification(loaded, image, name)) as session:
+            return Gate(found, installed, session, loaded.worktree, model, progress.doing).check()
+    finally:
+        engine.close()
+
+
+def _standing(preset: "Preset") -> tuple[str | None, str]:
+    """Version that is installed, None where none is, and how the gate went."""
+    from sandbox.agents.clients.gate_reports import report
+    from sandbox.agents.clients.installation import locate, version
+    from sandbox.model import places
+
+    try:
+        found = version(preset, locate(preset, places.cache()))
+    except ClientError:
+        return None, "-"
+    last = report(preset, found, places.cache())
+    return found, "never" if last is None else "passed" if last.passed else "failed"

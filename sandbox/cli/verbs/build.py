@@ -1,0 +1,41 @@
+"""`sandbox build`: make task images beforehand."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from sandbox.cli.terminal import Progress, size
+
+
+def build(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TASK]...", help="Tasks; all where none is named."),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Build the images of tasks, each only where one of its inputs has changed."""
+    from sandbox.container import engines
+    from sandbox.model import places
+    from sandbox.tasks import library
+    from sandbox.tasks.images import Images
+
+    chosen = [library.load(name) for name in tasks or library.names()]
+    progress = Progress()
+    engine = engines.connect()
+    try:
+        images = Images(engine, places.cache())
+        built = []
+        for task in chosen:
+            image = images.ensure(task, progress.doing)
+            built.append(image)
+            done = f"built in {image.seconds:.1f} s" if image.rebuilt else "up to date"
+            progress.done(f"{task.task.id}  {image.tag}  {size(image.size)}  {done}")
+    finally:
+        progress.close()
+        engine.close()
+    if as_json:
+        typer.echo(json.dumps([asdict(image) for image in built], indent=1))

@@ -1,0 +1,73 @@
+"""`sandbox close`: end an open session, have it graded, and print the verdict."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.terminal import document
+from sandbox.cli.verbs.run import EXIT_CODES
+from sandbox.cli.verbs.show import FEW, verdict_rows
+from sandbox.model.errors import CallError, UsageError
+
+if TYPE_CHECKING:
+    from sandbox.model.store import RunFolder
+
+
+def close(
+    run: Annotated[str, typer.Argument(help="`last` or the start of the session's id.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the grade as JSON.")] = False,
+    runs: RunsOption = None,
+) -> None:
+    """End an open session, wait until it is graded, and print the verdict with its reasons.
+
+    The action that is under way is finished first. A session that has ended by itself keeps its
+    verdict. Exit codes as of `sandbox run`: 0 passed, 1 failed, 2 usage, 3 infrastructure (its
+    process is gone, say), 4 invalid.
+    """
+    from sandbox.model.grade import RunGrade
+
+    folder = open_store(runs).find(run)
+    _end(folder)
+    grade = folder.load(folder.grade, RunGrade)
+    if as_json:
+        typer.echo(document(grade))
+    else:
+        for row in verdict_rows(grade, FEW):
+            typer.echo(row)
+        typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
+    raise typer.Exit(EXIT_CODES[grade.verdict])
+
+
+def _end(folder: "RunFolder") -> None:
+    """See to it that the run has ended."""
+    from sandbox.agents.session_caller import Caller
+    from sandbox.model.call import Close
+
+    if folder.calls.exists():
+        try:
+            with Caller(folder.calls) as caller:
+                caller.ask(Close())
+                caller.wait()
+        except CallError:
+            pass  # it has ended, or was ended: what is on the disk tells
+    if folder.calls.exists():
+        _clean(folder)
+    elif folder.record().ended is None:
+        raise UsageError(
+            f"{folder.id} is not an open session.", "`sandbox tasks` lists those that are."
+        )
+
+
+def _clean(folder: "RunFolder") -> None:
+    from sandbox.cli.open_sessions import bury, is_orphan
+    from sandbox.container import engines
+
+    if not is_orphan(folder):
+        return
+    engine = engines.connect()
+    try:
+        bury(folder, engine)
+    finally:
+        engine.close()

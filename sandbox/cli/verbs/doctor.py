@@ -1,0 +1,38 @@
+"""`sandbox doctor`: what works on this machine, and what can be mended."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from sandbox.cli.terminal import Progress, coloured
+
+
+def doctor(
+    *,
+    mend: Annotated[
+        bool,
+        typer.Option(
+            "--mend", help="Install and start an engine where none answers (Debian, Ubuntu; root)."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain engine, kernel, disk and tools; exit 3 where something that is needed is missing."""
+    from sandbox.container.engines import diagnosis, install
+
+    if mend:
+        progress = Progress()
+        install.mend(progress.done)
+        progress.close()
+    found = diagnosis.examine()
+    if as_json:
+        typer.echo(json.dumps(asdict(found), indent=1))
+    else:
+        for check in found.checks:
+            typer.echo(f"{coloured(f'{check.state:<4}')}  {check.name:<22} {check.found}")
+            if check.mend and check.state != "ok":
+                typer.echo(f"      {'':<22} {check.mend}")
+    if any(check.state == "bad" for check in found.checks):
+        raise typer.Exit(3)

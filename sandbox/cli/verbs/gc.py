@@ -1,0 +1,86 @@
+"""`sandbox gc`: remove what crashes and changed tasks left behind."""
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.terminal import size
+
+if TYPE_CHECKING:
+    from sandbox.container.engines.base import ContainerInfo
+    from sandbox.model.store import RunFolder, Store
+
+STARTING = 60.0
+"""Seconds in which a container that was never started may still be about to."""
+
+
+def abandoned(container: "ContainerInfo", *, kept_too: bool, now: float) -> bool:
+    """Whether no run uses a container: a supervisor ends as soon as its harness does."""
+    from sandbox.run.trial import KEPT, STARTED
+
+    age = now - float(container.labels.get(STARTED, 0))
+    if container.running or (not container.begun and age < STARTING):
+        return False
+    return kept_too or KEPT not in container.labels
+
+
+def gc(
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="Only containers of this run; starts of ids do.")
+    ] = "",
+    *,
+    images: Annotated[
+        bool, typer.Option("--images", help="Also remove task images that no task needs any more.")
+    ] = False,
+    kept: Annotated[
+        bool, typer.Option("--kept", help="Also remove containers that `run --keep` kept.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    runs: RunsOption = None,
+) -> None:
+    """Remove containers that no run uses any more, and stale images.
+
+    Open sessions whose process is gone get their end noted: the verdict `error`.
+    """
+    from sandbox.cli.open_sessions import bury
+    from sandbox.container import engines
+    from sandbox.container.engines.base import MANAGED
+    from sandbox.run.trial import RUN
+    from sandbox.tasks.images import stale
+
+    removed: dict[str, list[str]] = {"containers": [], "images": [], "sessions": []}
+    freed = 0
+    engine = engines.connect()
+    try:
+        for folder in _orphans(open_store(runs), run):
+            removed["containers"] += bury(folder, engine)
+            removed["sessions"].append(folder.id)
+        for container in engine.containers(MANAGED):
+            chosen = container.labels.get(RUN, "").startswith(run)
+            if chosen and abandoned(container, kept_too=kept, now=time.time()):
+                engine.remove_container(container.id)
+                removed["containers"].append(container.id)
+        for image in stale(engine) if images else ():
+            engine.remove_image(image.id)
+            removed["images"].append(image.id)
+            freed += image.size
+    finally:
+        engine.close()
+    if as_json:
+        typer.echo(json.dumps(removed, indent=1))
+        return
+    typer.echo(f"{len(removed['containers'])} containers removed")
+    for session in removed["sessions"]:
+        typer.echo(f"session {session}: its process is gone; noted as an error")
+    if images:
+        typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
+
+
+def _orphans(store: "Store", run: str) -> "list[RunFolder]":
+    """Give the open sessions whose process is gone."""
+    from sandbox.cli.open_sessions import is_orphan
+
+    return [folder for folder in store.called() if folder.id.startswith(run) and is_orphan(folder)]

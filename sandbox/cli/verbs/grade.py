@@ -1,0 +1,34 @@
+"""`sandbox grade`: judge a run again from what is stored of it."""
+
+from typing import Annotated
+
+import typer
+
+from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.terminal import document
+from sandbox.cli.verbs.run import EXIT_CODES
+from sandbox.cli.verbs.show import FEW, verdict_rows
+
+
+def grade(
+    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    runs: RunsOption = None,
+) -> None:
+    """Grade a run again from its stored evidence; no engine is needed.
+
+    Exit codes are those of `run`.
+    """
+    from sandbox.run.trial import regrade
+    from sandbox.tasks import library
+
+    folder = open_store(runs).find(run)
+    loaded = library.load(folder.record().task)
+    again = regrade(folder, loaded)
+    if as_json:
+        typer.echo(document(again))
+    else:
+        for row in verdict_rows(again, FEW):
+            typer.echo(row)
+    raise typer.Exit(EXIT_CODES[again.verdict])

@@ -1,0 +1,221 @@
+"""`sandbox run`: an agent on a task, or on several tasks several times."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from sandbox.cli.agent import AgentChoice, HarnessMode, Protocol, choose_agent
+from sandbox.cli.inside import InsideChoice
+from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.terminal import Progress, document, line
+from sandbox.cli.verbs.show import FEW, verdict_rows
+from sandbox.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from sandbox.model.event import ActionTaken, Entry, Observed
+    from sandbox.model.run import Mode
+    from sandbox.model.store import Store
+    from sandbox.rules.policy.approvers import Approver
+    from sandbox.tasks.library import LoadedTask
+
+EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
+_MODES: "dict[HarnessMode, Mode]" = {HarnessMode.RAW: "raw", HarnessMode.MINIMAL: "minimal"}
+SHOWN = 60
+"""Characters of an action's arguments on its progress line."""
+
+
+class Display:
+    """Shows a trial as it goes: a line for each action that has been answered."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._action = ""
+        self._begun = 0.0
+        self._turn = 0
+
+    def stage(self, text: str) -> None:
+        """Show what the harness is doing."""
+        self._progress.doing(text)
+
+    def entry(self, entry: "Entry") -> None:
+        """Show an action that begins and how it ends."""
+        event = entry.event
+        if event.kind == "action":
+            self._turn += 1
+            self._begun = entry.elapsed
+            self._action = f"{self._turn:>4}  {described(event)}"
+            self._progress.doing(self._action)
+        elif event.kind == "observation":
+            took = entry.elapsed - self._begun
+            self._progress.done(f"{self._action:<76}  {ended(event):<22} {took:6.2f} s")
+        elif event.kind == "approval_decided":
+            word = "granted" if event.answer.approved else "denied"
+            told = f"{event.question.scope} {word}: {event.answer.reason}"
+            self._progress.done(f"      {line(told)}")
+        elif event.kind == "violation":
+            word = "broken" if event.hard else "broken, soft"
+            self._progress.done(f"      {word}: {line(event.message)}")
+        elif event.kind == "run_ended":
+            self._progress.doing("grading in a fresh container")
+
+
+def described(event: "ActionTaken") -> str:
+    """Name an action and what distinguishes it."""
+    telling = [
+        str(event.arguments[name])
+        for name in ("path", "command", "pattern", "scope", "patch", "fields")
+        if event.arguments.get(name) is not None
+    ]
+    text = line(telling[0]) if telling else ""
+    if event.name == "apply_patch":
+        text = ", ".join(
+            line(row[4:].removeprefix("b/"))
+            for row in str(event.arguments.get("patch", "")).splitlines()
+            if row.startswith("+++ ")
+        )
+    return f"{line(event.name)} {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
+
+
+def ended(event: "Observed") -> str:
+    """Say how an action ended, in two or three words."""
+    seen = event.observation
+    if seen.error_code:
+        return seen.error_code
+    passed, failed = seen.result.get("passed"), seen.result.get("failed")
+    if passed is not None:
+        return f"{passed} passed, {failed} failed"
+    code = seen.result.get("exit_code", 0)
+    return "ok" if code == 0 else f"exit {code}"
+
+
+def run(
+    task: Annotated[list[str], typer.Argument(help="Tasks, e.g. `humanize/file-sizes`.")],
+    *,
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
+            " a command, or `mcp`: who connects."
+        ),
+    ],
+    protocol: Annotated[
+        Protocol | None,
+        typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="With `llm` or a preset: the model's name.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="With `llm` or a preset: where the model is.")
+    ] = None,
+    prices: Annotated[
+        Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
+    ] = None,
+    inside: Annotated[
+        bool, typer.Option("--inside", help="The agent's command runs in the container.")
+    ] = False,
+    inside_files: Annotated[
+        Path | None,
+        typer.Option(help="With --inside: a folder that it finds at /.sandbox/agent, read-only."),
+    ] = None,
+    model_url: Annotated[
+        str | None, typer.Option(help="With --inside: the one address that it reaches, its model.")
+    ] = None,
+    model_key_variable: Annotated[
+        str | None,
+        typer.Option(help="With --model-url: the variable that holds the key, which stays here."),
+    ] = None,
+    mode: Annotated[
+        HarnessMode,
+        typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
+    ] = HarnessMode.RAW,
+    trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
+    jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
+    approver: Annotated[
+        str,
+        typer.Option(
+            help="Who answers: `script` (the task's), `terminal`, `allow`, `deny`, or a YAML file."
+        ),
+    ] = "script",
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the grade as JSON; progress goes to stderr.")
+    ] = False,
+    runs: RunsOption = None,
+) -> None:
+    """Run an agent on a task and print the verdict with its reasons.
+
+    With several tasks or trials: a line for each run as it ends, then a summary. One that fails
+    stops no other; after Ctrl-C what has ended stays, and `sandbox report` counts it.
+
+    Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid; of several runs the
+    highest.
+    """
+    from sandbox.cli import batch_progress as many
+    from sandbox.cli.approver import choose_approver
+    from sandbox.tasks import library
+
+    if approver == "terminal" and jobs > 1:
+        raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
+    within = InsideChoice(inside, inside_files, model_url, model_key_variable)
+    choice = AgentChoice(agent, protocol, model, base_url, prices, _MODES[mode], within)
+    loaded = [library.load(name) for name in dict.fromkeys(task)]
+    if len(loaded) > 1 or trials != 1:
+        if agent == "human":
+            raise UsageError("A person acts in one run at a time.", "Name one task.")
+        order = many.Order(loaded, choice, approver, trials, jobs, keep=keep)
+        raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
+    who = choose_approver(approver, loaded[0].task)
+    _run_one(loaded[0], choice, who, open_store(runs), keep=keep, as_json=as_json)
+
+
+def _run_one(
+    loaded: "LoadedTask",
+    agent: AgentChoice,
+    approver: "Approver",
+    store: "Store",
+    *,
+    keep: bool,
+    as_json: bool,
+) -> NoReturn:
+    from sandbox.container import engines
+    from sandbox.model import places
+    from sandbox.model.grade import RunGrade
+    from sandbox.run.trial import Trial, perform
+    from sandbox.tasks.images import Images
+
+    make = choose_agent(agent, loaded)
+    progress = Progress(sys.stderr if as_json else sys.stdout)
+    engine = engines.connect()
+    try:
+        for warning in make.warnings:
+            progress.done(f"warning: {warning}")
+        image = Images(engine, places.cache()).ensure(loaded, progress.doing)
+        trial = Trial(
+            task=loaded,
+            image=image,
+            agent=make,
+            approver=approver,
+            keep=keep,
+            mode=agent.mode,
+            client=make.client,
+            inside=make.inside,
+        )
+        folder = perform(trial, engine, store, Display(progress))
+    finally:
+        progress.close()
+        engine.close()
+    grade = folder.load(folder.grade, RunGrade)
+    if as_json:
+        typer.echo(document(grade))
+    else:
+        for row in verdict_rows(grade, FEW):
+            typer.echo(row)
+        typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
+        if keep and (container := folder.record().container):
+            typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
+    raise typer.Exit(EXIT_CODES[grade.verdict])

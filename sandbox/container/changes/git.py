@@ -1,0 +1,151 @@
+"""A repository's state, read as data: git itself would run what the agent left in it."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+from sandbox.container.changes.git_files import Files, GitProblem, whole
+from sandbox.container.changes.git_history import History
+from sandbox.container.changes.git_index import parse
+from sandbox.container.changes.git_objects import Objects
+from sandbox.model import path_text as paths
+from sandbox.model.change import GitChange, GitState
+from sandbox.model.session import FileKind
+
+SMALL_LIMIT = 4 << 20
+"""Bytes of HEAD, one ref, a configuration file, a hook."""
+
+INDEX_LIMIT = 64 << 20
+ENTRY_LIMIT = 20_000
+"""Refs and control files that are looked at."""
+
+STASH = "refs/stash"
+ZERO = "0" * 40
+
+CONTROL = (
+    b"config",
+    b"config.worktree",
+    b"commondir",
+    b"gitdir",
+    b"shallow",
+    b"objects/info/alternates",
+    b"objects/info/http-alternates",
+    b"MERGE_HEAD",
+    b"CHERRY_PICK_HEAD",
+    b"REVERT_HEAD",
+    b"BISECT_LOG",
+)
+"""Files that change what git does, and those of an operation that was left half done."""
+
+CONTROL_FOLDERS = (
+    b"branches",
+    b"hooks",
+    b"info",
+    b"modules",
+    b"rebase-apply",
+    b"rebase-merge",
+    b"remotes",
+    b"sequencer",
+    b"worktrees",
+)
+DERIVED = frozenset((b"info/refs",))
+"""Written by git's own housekeeping."""
+
+_ID = re.compile(rb"[0-9a-f]{40}")
+
+
+def read_state(files: Files) -> GitState:
+    """Read a repository; GitProblem says why it cannot be."""
+    head = whole(files, b".git/HEAD", SMALL_LIMIT)
+    if head is None:
+        raise GitProblem("there is no .git/HEAD")
+    index = whole(files, b".git/index", INDEX_LIMIT)
+    refs = _refs(files)
+    return GitState(
+        head=_value(head).removeprefix("ref: "),
+        refs=refs,
+        index=() if index is None else parse(index),
+        stash=_stash(files, refs),
+        files=dict(_control(files)),
+    )
+
+
+def compare(before: GitState, after: GitState, files: Files) -> GitChange:
+    """Add the commits that are reachable in `files` now and were not before."""
+    commits = History(Objects(files)).new(_tips(before), _tips(after))
+    return GitChange(before=before, after=after, commits=commits)
+
+
+def _tips(state: GitState) -> list[str]:
+    """Give what HEAD and all refs name, the stash left out: it is looked at by itself."""
+    named = [state.head, *(value for name, value in state.refs.items() if name != STASH)]
+    return [value for value in named if _ID.fullmatch(value.encode())]
+
+
+def _refs(files: Files) -> dict[str, str]:
+    refs = dict(_packed_refs(files))
+    for path in _walk(files, b".git/refs"):
+        name = paths.text(path.removeprefix(b".git/"))
+        if not name.endswith(".lock"):
+            data = whole(files, path, SMALL_LIMIT)
+            if data is not None:
+                refs[name] = _value(data)
+    return dict(sorted(refs.items()))
+
+
+def _packed_refs(files: Files) -> Iterator[tuple[str, str]]:
+    data = whole(files, b".git/packed-refs", SMALL_LIMIT) or b""
+    for line in data.splitlines():
+        value, _, name = line.partition(b" ")
+        if not line.startswith((b"#", b"^")):
+            if not name or not _ID.fullmatch(value):
+                raise GitProblem(".git/packed-refs is damaged")
+            yield paths.text(name), value.decode("ascii")
+
+
+def _value(data: bytes) -> str:
+    """Read what a ref holds: an id, or `ref: ` and another ref's name."""
+    value = data.rstrip(b"\n \t\r")
+    if _ID.fullmatch(value):
+        return value.decode("ascii")
+    if value.startswith(b"ref:"):
+        return "ref: " + paths.text(value[4:].strip())
+    raise GitProblem("a ref holds neither an id nor another ref's name")
+
+
+def _stash(files: Files, refs: dict[str, str]) -> tuple[str, ...]:
+    if STASH not in refs:
+        return ()
+    log = whole(files, b".git/logs/refs/stash", SMALL_LIMIT) or b""
+    commits = [line.split(b" ", 2)[1] for line in log.splitlines() if line.count(b" ") > 1]
+    if not all(_ID.fullmatch(commit) for commit in commits):
+        raise GitProblem("the stash's log is damaged")
+    return tuple(commit.decode("ascii") for commit in reversed(commits)) or (refs[STASH],)
+
+
+def _control(files: Files) -> Iterator[tuple[str, str]]:
+    found = [b".git/" + name for name in CONTROL]
+    for folder in CONTROL_FOLDERS:
+        found.extend(_walk(files, b".git/" + folder))
+    for path in found:
+        name = path.removeprefix(b".git/")
+        data = None if name in DERIVED else whole(files, path, SMALL_LIMIT)
+        if data is not None:
+            yield paths.text(name), hashlib.sha256(data).hexdigest()
+
+
+def _walk(files: Files, top: bytes) -> Iterator[bytes]:
+    """Give all files below a folder; a link below it is met when it is read."""
+    pending = [top]
+    left = ENTRY_LIMIT
+    while pending:
+        folder = pending.pop()
+        for entry in files.list(folder):
+            left -= 1
+            if left < 0:
+                raise GitProblem(f"{paths.text(top)} holds more than {ENTRY_LIMIT} entries")
+            path = folder + b"/" + entry.path
+            if entry.kind is FileKind.DIRECTORY:
+                pending.append(path)
+            else:
+                yield path

@@ -1,0 +1,54 @@
+"""One container of a Docker engine, with the supervisor's methods and its container's life."""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from sandbox.container.engines.base import Overlay
+from sandbox.container.engines.streams import SocketStream
+from sandbox.container.supervisor.client import Supervisor
+
+
+class DockerSession(Supervisor):
+    """A session: everything a supervisor does, and a container that `close` removes."""
+
+    def __init__(
+        self,
+        stream: SocketStream,
+        *,
+        ready_timeout: float,
+        container: str,
+        overlay: Callable[[], Overlay | None],
+        remove: Callable[[], None],
+    ) -> None:
+        self._container = container
+        self._overlay = overlay
+        self._remove = remove
+        super().__init__(stream, ready_timeout)  # closes itself where no greeting comes
+
+    @property
+    def container(self) -> str:
+        """The engine's name for the container."""
+        return self._container
+
+    def overlay(self) -> Overlay | None:
+        """The container's file system on this host, None where it cannot be read."""
+        return self._overlay()
+
+    def close(self) -> None:
+        """End the session and remove its container."""
+        try:
+            super().close()
+        finally:
+            self._remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

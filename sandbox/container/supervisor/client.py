@@ -1,0 +1,395 @@
+"""The host's side of the supervisor's protocol.
+
+One thread reads the stream and hands each frame to the request that it belongs to; callers send
+for themselves and wait. Whoever waits when the stream ends is told, nobody hangs.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+
+from sandbox.container.supervisor import protocol, top_level
+from sandbox.container.supervisor.conversation import RemoteConversation
+from sandbox.container.supervisor.execs import EXEC_KINDS, Execs
+from sandbox.container.supervisor.forward import RemoteListener
+from sandbox.container.supervisor.process import (
+    NO_FLAGS,
+    Answer,
+    Part,
+    Pending,
+    RemoteProcess,
+    unexpected,
+)
+from sandbox.container.supervisor.protocol import File, Manifest, Reply, Request, Run
+from sandbox.container.supervisor.streams import Stream
+from sandbox.model.connection import Serve
+from sandbox.model.errors import ProtocolError, SandboxError, SessionLostError
+from sandbox.model.session import (
+    AGENT,
+    ROOT,
+    Command,
+    Completed,
+    Exec,
+    ExecObserver,
+    FileEntry,
+    Greeting,
+    Usage,
+    User,
+)
+
+WRITE_CHUNK = 1 << 18
+READY_SECONDS = 30.0
+INTERCEPTION = {"off": NO_FLAGS, "log": Run.EXEC_LOG, "hold": Run.EXEC_HOLD}
+"""The flag of a run that each way of interception takes."""
+EVERYTHING = (1 << 64) - 1
+
+
+class Supervisor:
+    """A supervisor at the other end of a stream, which it owns. Safe to use from several threads.
+
+    The methods are those of `engines.base.Session`. Raises SessionLostError where no
+    greeting comes within `ready_timeout` seconds.
+    """
+
+    def __init__(self, stream: Stream, ready_timeout: float = READY_SECONDS) -> None:
+        self._stream = stream
+        self._sending = threading.Lock()
+        self._table = threading.Lock()
+        self._pending: dict[int, Pending] = {}
+        self._last = 0
+        self._lost: SessionLostError | None = None
+        self._alone: dict[int, Exec] = {}
+        self._hello = _Hello()
+        self._execs = Execs(self._send, self._observer_failed)
+        self._reader = threading.Thread(target=self._read, name="supervisor", daemon=True)
+        self._reader.start()
+        try:
+            self._greet(ready_timeout)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def greeting(self) -> Greeting:
+        """What the supervisor said first."""
+        return protocol.greeting(self._hello.payload)
+
+    def on_exec(self, observer: ExecObserver | None) -> None:
+        """Tell this observer of execs from now on; without one, held execs are refused."""
+        self._execs.observer = observer
+
+    def run(self, command: Command) -> Completed:
+        """Start a command and wait for its end; it is killed if the wait is interrupted."""
+        process = self._launch(command, announce=False)
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            process.kill()
+            raise
+
+    def start(self, command: Command) -> RemoteProcess:
+        """Start a command and return once its program runs."""
+        process = self._launch(command, announce=True)
+        process.wait_for_start()
+        return process
+
+    def converse(self, command: Command) -> RemoteConversation:
+        """Start a command that is spoken with and return once its program runs."""
+        conversation = RemoteConversation(command, self._send)
+        conversation.launch(self._expect(conversation))
+        conversation.wait_for_start()
+        return conversation
+
+    def read(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        offset: int = 0,
+        limit: int | None = None,
+        user: User = ROOT,
+        follow: bool = True,
+    ) -> bytes:
+        """Bytes of a regular file."""
+        payload = b"".join(
+            (
+                _u32(File.FOLLOW if follow else 0),
+                _user(user),
+                _u64(offset),
+                _u64(EVERYTHING if limit is None else limit),
+                _place(path, beneath),
+            )
+        )
+        return b"".join(self._ask(Request.READ, payload, path))
+
+    def write(
+        self,
+        path: str | bytes,
+        data: bytes,
+        *,
+        beneath: str | bytes = "/",
+        mode: int | None = None,
+        user: User = AGENT,
+        parents: bool = False,
+    ) -> None:
+        """Write a whole regular file; an old one keeps its mode unless `mode` is given."""
+        flags = (File.PARENTS if parents else 0) | (File.KEEP_MODE if mode is None else 0)
+        payload = b"".join(
+            (
+                _u32(flags),
+                _user(user),
+                _u32(0o644 if mode is None else mode),
+                _u64(len(data)),
+                _place(path, beneath),
+                protocol.string(data[:WRITE_CHUNK]),
+            )
+        )
+        answer = Answer(path, bytes)
+        request = self._expect(answer)
+        self._send(protocol.frame(Request.WRITE, request, payload))
+        for at in range(WRITE_CHUNK, len(data), WRITE_CHUNK):
+            chunk = data[at : at + WRITE_CHUNK]
+            self._send(protocol.frame(Request.WRITE_DATA, request, chunk))
+        answer.settle()
+
+    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
+        """Remove a file, a link or an empty directory."""
+        self._ask(Request.REMOVE, _user(user) + _place(path, beneath), path)
+
+    def stat(
+        self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False
+    ) -> FileEntry:
+        """One entry, under the path that was asked for."""
+        payload = _u32(File.FOLLOW if follow else 0) + _place(path, beneath)
+        (part,) = self._ask(Request.STAT, payload, path)
+        (record,) = protocol.entries(part).values()
+        return protocol.entry(protocol.encode(path), record)
+
+    def list(
+        self, path: str | bytes, *, beneath: str | bytes = "/", user: User = ROOT
+    ) -> list[FileEntry]:
+        """Entries of a directory in byte order."""
+        parts = self._ask(Request.LIST, _user(user) + _place(path, beneath), path)
+        found = [item for part in parts for item in protocol.entries(part).items()]
+        return [protocol.entry(name, record) for name, record in sorted(found)]
+
+    def manifest(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+    ) -> dict[bytes, bytes]:
+        """Everything below `roots`, which are absolute; one that does not exist has no entry."""
+        flags = _u32(Manifest.DIGEST if digest else 0)
+        payload = flags + protocol.strings(roots) + protocol.strings(excluding)
+        records: dict[bytes, bytes] = {}
+        subject = " ".join(roots)
+        for part in self._ask_for(Request.MANIFEST, payload, subject, protocol.entries):
+            records.update(part)
+        return records
+
+    def entry(self, path: bytes, record: bytes) -> FileEntry:
+        """What a manifest's record says."""
+        return protocol.entry(path, record)
+
+    def listen(self, port: int, serve: Serve) -> RemoteListener:
+        """Listen on a port of the container's loopback, 0 for any; `serve` gets each client."""
+        listener = RemoteListener(serve, self._send)
+        listener.open(self._expect(listener), port)
+        return listener
+
+    def kill_all(self) -> int:
+        """Kill every process but the supervisor; how many were alive."""
+        (part,) = self._ask(Request.KILL_ALL, b"", "")
+        return protocol.Cursor(part).u32()
+
+    def usage(self) -> Usage:
+        """What was used until now."""
+        (part,) = self._ask(Request.USAGE, b"", "")
+        peak, cpu, kills, processes = protocol.unpack(protocol.USAGE, part)
+        return Usage(
+            memory_peak_bytes=None if peak == protocol.UNKNOWN else peak,
+            cpu_seconds=None if cpu == protocol.UNKNOWN else cpu / 1e6,
+            processes=processes,
+            out_of_memory_kills=kills,
+        )
+
+    def close(self) -> None:
+        """End the stream, at which the supervisor kills everything and leaves."""
+        with contextlib.suppress(OSError):
+            self._stream.close()
+        if threading.current_thread() is not self._reader:
+            self._reader.join()
+        self._execs.close()
+
+    def _observer_failed(self, error: Exception) -> None:
+        """Nobody decides any more: the session ends, and what is held is refused."""
+        if isinstance(error, ProtocolError):
+            self._lose(_gone(error.message))
+        else:
+            self._lose(_gone(f"the observer of execs failed: {type(error).__name__}: {error}"))
+        with contextlib.suppress(OSError):
+            self._stream.close()
+
+    def _greet(self, timeout: float) -> None:
+        if not self._hello.settle(timeout):
+            raise SessionLostError(
+                f"The supervisor did not answer within {timeout:g} seconds.",
+                "Run `sandbox doctor` to see whether the engine works.",
+            )
+        version = self.greeting.protocol
+        if version != protocol.PROTOCOL_VERSION:
+            raise ProtocolError(
+                f"The supervisor speaks version {version} of the protocol, "
+                f"this harness {protocol.PROTOCOL_VERSION}.",
+                "Build the supervisor again from this checkout.",
+            )
+
+    def _launch(self, command: Command, *, announce: bool) -> RemoteProcess:
+        flag = INTERCEPTION[command.interception]
+        if flag and self.greeting.coverage(command.interception) == "top-level":
+            return self._launch_alone(command, announce=announce)
+        process = RemoteProcess(command, self._send, announce=announce, interception=flag)
+        request = self._expect(process)
+        if flag:
+            self._execs.follow(request, command)
+        process.launch(request)
+        return process
+
+    def _launch_alone(self, command: Command, *, announce: bool) -> RemoteProcess:
+        """Let the observer decide on the command itself, where what it starts is not seen."""
+        seen = top_level.execution(command)
+        self._execs.begin()
+        answer = self._execs.ask(seen)
+        if seen.held and answer:
+            raise top_level.refusal(seen, answer)
+        process = RemoteProcess(command, self._send, announce=announce, interception=Run.ROOT)
+        request = self._expect(process)
+        self._alone[request] = seen
+        self._execs.follow(request, command)
+        process.launch(request)
+        return process
+
+    def _conclude(self, request: int, pending: Pending) -> None:
+        """A request has its last frame: tell the observer first where execs belong to it."""
+        seen = self._alone.pop(request, None)
+        if seen is not None and isinstance(pending, RemoteProcess):
+            self._execs.conclude(seen, top_level.end(pending.completed))
+        self._execs.after(request, pending.finish)
+        if pending.failed or seen is not None:
+            self._execs.forget(request)
+
+    def _ask(self, kind: Request, payload: bytes, subject: str | bytes) -> Sequence[bytes]:
+        """Send a request and wait for all parts of its answer."""
+        return self._ask_for(kind, payload, subject, bytes)
+
+    def _ask_for(
+        self, kind: Request, payload: bytes, subject: str | bytes, read: Callable[[bytes], Part]
+    ) -> Sequence[Part]:
+        answer = Answer(subject, read)
+        self._send(protocol.frame(kind, self._expect(answer), payload))
+        answer.settle()
+        return answer.parts
+
+    def _expect(self, pending: Pending) -> int:
+        """A request id whose frames go to `pending`."""
+        with self._table:
+            if self._lost is not None:
+                raise self._lost.with_traceback(None)
+            self._last = self._last % 0xFFFFFFFF + 1
+            while self._last in self._pending:
+                self._last = self._last % 0xFFFFFFFF + 1
+            self._pending[self._last] = pending
+            return self._last
+
+    def _send(self, data: bytes) -> None:
+        """Send a whole frame. An interrupted one leaves the stream useless, so it is given up."""
+        with self._sending:
+            if self._lost is not None:
+                raise self._lost.with_traceback(None)
+            try:
+                self._stream.send(data)
+            except OSError as error:
+                lost = _gone(str(error))
+                self._lose(lost)
+                raise lost from error
+            except BaseException:
+                self._lose(_gone("a request was interrupted while it was sent"))
+                raise
+
+    def _read(self) -> None:
+        """The reader's thread."""
+        frames = protocol.FrameReader()
+        try:
+            while data := self._stream.receive():
+                for kind, request, payload in frames.feed(data):
+                    self._deliver(kind, request, payload)
+            self._lose(_gone("it ended the connection"))
+        except SessionLostError as error:
+            self._lose(error)
+        except SandboxError as error:
+            self._lose(_gone(error.message))
+        except (OSError, ValueError) as error:
+            self._lose(_gone(str(error)))
+
+    def _deliver(self, kind: Reply, request: int, payload: bytes) -> None:
+        if kind is Reply.FAULT:
+            text = protocol.Cursor(payload).string().decode(errors="replace")
+            raise ProtocolError(f"The supervisor refused what this harness sent: {text}.")
+        if kind in EXEC_KINDS:
+            self._execs.take(kind, request, payload)
+            return
+        pending = self._hello if kind is Reply.GREETING else self._pending.get(request)
+        if pending is None:
+            raise ProtocolError(f"The supervisor answered what was not asked: {kind.name}.")
+        if pending.take(kind, payload):
+            with self._table:
+                self._pending.pop(request, None)
+            self._conclude(request, pending)
+
+    def _lose(self, failure: SessionLostError) -> None:
+        """Tell everybody who waits; whoever comes later is told at once."""
+        with self._table:
+            if self._lost is not None:
+                return
+            self._lost = failure
+            waiting = [*self._pending.values()]
+            self._pending.clear()
+        if not self._hello.done:
+            waiting.append(self._hello)
+        for pending in waiting:
+            pending.fail(failure)
+
+
+class _Hello(Pending):
+    """The greeting, which answers no request."""
+
+    payload = b""
+
+    def take(self, kind: Reply, payload: bytes) -> bool:
+        """Take the greeting, once."""
+        if kind is not Reply.GREETING or self.done:
+            raise unexpected(kind)
+        protocol.greeting(payload)
+        self.payload = payload
+        return True
+
+
+def _gone(reason: str) -> SessionLostError:
+    return SessionLostError(
+        f"The connection to the supervisor is lost: {reason.rstrip('.')}.",
+        "The container cannot be used any more; start a new session.",
+    )
+
+
+def _u32(number: int) -> bytes:
+    return number.to_bytes(4, "little")
+
+
+def _u64(number: int) -> bytes:
+    return number.to_bytes(8, "little")
+
+
+def _user(user: User) -> bytes:
+    return _u32(user.uid) + _u32(user.gid)
+
+
+def _place(path: str | bytes, beneath: str | bytes) -> bytes:
+    return protocol.string(beneath) + protocol.string(path)

@@ -1,0 +1,85 @@
+"""Compiles the supervisor to a static binary, once for each state of its sources."""
+
+import contextlib
+import hashlib
+import os
+import secrets
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from sandbox.model import places
+from sandbox.model.errors import SandboxError, UsageError
+
+SOURCE = Path(__file__).parent / "source"
+FLAGS = ("-static", "-O2", "-s", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror")
+ALIASES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+LAST_LINES = 20
+
+
+class BuildError(SandboxError):
+    """The supervisor could not be compiled; the message ends with the compiler's last lines."""
+
+
+def binary(architecture: str) -> Path:
+    """The supervisor for an architecture, compiled if it is not in the cache.
+
+    Takes the names of the kernel (`x86_64`, `aarch64`) and of Docker (`amd64`, `arm64`).
+    Several processes may ask at once. Raises BuildError, UsageError for another architecture.
+    """
+    name = ALIASES.get(architecture.lower())
+    if name is None:
+        known = ", ".join(ALIASES)
+        raise UsageError(f"There is no supervisor for {architecture!r}.", f"There is for: {known}.")
+    folder = places.cache().absolute() / "supervisor"
+    built = folder / f"supervisor-{name}-{_digest()}"
+    if not built.exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _compile(name, built)
+        except OSError as error:
+            raise BuildError(
+                f"The supervisor could not be built: {error}.",
+                f"Make {folder} writable, or set SANDBOX_CACHE to another folder.",
+            ) from error
+    return built
+
+
+def _digest() -> str:
+    """What the binary depends on: sources, flags and compiler."""
+    digest = hashlib.sha256()
+    for part in (*FLAGS, version("ziglang")):
+        digest.update(part.encode() + b"\0")
+    for path in sorted(SOURCE.iterdir()):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _compile(architecture: str, target: Path) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    zig = target.parent / "zig"
+    environment = os.environ | {
+        "ZIG_GLOBAL_CACHE_DIR": str(zig),
+        "ZIG_LOCAL_CACHE_DIR": str(zig),
+    }
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", f"{architecture}-linux-musl"]
+    sources = [str(path) for path in sorted(SOURCE.glob("*.c"))]
+    try:
+        done = subprocess.run(
+            [*command, *FLAGS, "-o", str(temporary), *sources],
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            lines = done.stderr.decode(errors="replace").splitlines()[-LAST_LINES:]
+            raise BuildError(
+                "The supervisor could not be compiled:\n" + "\n".join(lines),
+                "Check the changes to sandbox/container/supervisor/source, or reinstall ziglang.",
+            )
+        temporary.chmod(0o755)
+        temporary.replace(target)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()

@@ -1,5 +1,0 @@
-"""Container engines. `connect` reaches the one this machine has."""
-
-from sandbox.engines.find import connect
-
-__all__ = ["connect"]

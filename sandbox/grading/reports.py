@@ -1,0 +1,231 @@
+"""Stored runs into a report, and into a comparison of two agents. Nothing is run or graded.
+
+The same runs give the same report, byte for byte, in whatever order they are named.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sandbox.grading.metrics.comparison import Pair, compare, holm
+from sandbox.grading.metrics.distribution import distribution
+from sandbox.grading.metrics.pooled_rates import pooled, units
+from sandbox.grading.metrics.reliability import Trials, levels, reliability
+from sandbox.grading.metrics.run_metrics import NAMES, Subject, measure
+from sandbox.model import trace as traces
+from sandbox.model.errors import DocumentError, EvidenceError, StoreError, UsageError
+from sandbox.model.event import ActionTaken, Entry, RunEnded
+from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.report import (
+    AgentReport,
+    Comparison,
+    Difference,
+    Distribution,
+    Reliability,
+    Report,
+    RunMetrics,
+    TaskTrials,
+)
+from sandbox.model.run import RunRecord
+from sandbox.model.store import RunFolder
+from sandbox.model.task import Task
+from sandbox.model.usage import ModelUsage, total
+from sandbox.rules.checker.check import product_of
+from sandbox.rules.checker.searches import shortest_accepted
+from sandbox.rules.monitors.context import Context
+from sandbox.tasks import library
+
+SIZES = ("steps", "seconds", "tokens", "tokens_per_step", "cost")
+NO_FACET = "unknown"
+
+
+def read(folders: Iterable[RunFolder]) -> list[RunMetrics]:
+    """Measure stored runs; StoreError where a folder cannot be read."""
+    known: dict[str, tuple[Task, str] | None] = {}
+    runs = [_measured(folder, known) for folder in folders]
+    return sorted(_versioned(runs), key=lambda run: (run.agent, run.task, run.run))
+
+
+def report(runs: Sequence[RunMetrics], k: int | None = None) -> Report:
+    """Sum up runs by agent; UsageError for a `k` that is more than a task has trials."""
+    ordered = sorted(runs, key=lambda run: (run.agent, run.task, run.run))
+    agents = list(dict.fromkeys(run.agent for run in ordered))
+    return Report(
+        agents=tuple(
+            _agent(agent, [run for run in ordered if run.agent == agent], k) for agent in agents
+        ),
+        runs=tuple(ordered),
+    )
+
+
+def comparison(runs: Sequence[RunMetrics], agent_a: str, agent_b: str) -> Comparison:
+    """Compare two agents on the tasks of which both have graded runs; UsageError for none."""
+    trials = {
+        agent: {
+            task.task: task
+            for task in _task_trials([run for run in runs if run.agent == agent])
+            if task.graded
+        }
+        for agent in (agent_a, agent_b)
+    }
+    mine, theirs = trials[agent_a], trials[agent_b]
+    pairs = [_pair(mine[name], theirs[name]) for name in sorted(mine.keys() & theirs.keys())]
+    if not pairs:
+        raise UsageError(
+            f"There is no task of which both {agent_a} and {agent_b} have graded runs.",
+            "`sandbox report` lists the agents and what they have run.",
+        )
+    return Comparison(
+        agent_a=agent_a,
+        agent_b=agent_b,
+        only_a=tuple(sorted(mine.keys() - theirs.keys())),
+        only_b=tuple(sorted(theirs.keys() - mine.keys())),
+        errors_a=_errors(runs, agent_a),
+        errors_b=_errors(runs, agent_b),
+        whole=compare(pairs),
+        facets=_facets(pairs),
+    )
+
+
+def _facets(pairs: Sequence[Pair]) -> dict[str, Difference]:
+    names = sorted({pair.facet for pair in pairs})
+    found = [compare([pair for pair in pairs if pair.facet == name]) for name in names]
+    adjusted = holm([each.p_value for each in found])
+    return {
+        name: each.model_copy(update={"p_adjusted": p})
+        for name, each, p in zip(names, found, adjusted, strict=True)
+    }
+
+
+def _pair(a: TaskTrials, b: TaskTrials) -> Pair:
+    return Pair(
+        a.task, a.family, a.facet or b.facet or NO_FACET, a.passed, a.graded, b.passed, b.graded
+    )
+
+
+def _errors(runs: Sequence[RunMetrics], agent: str) -> int:
+    return sum(run.agent == agent and run.verdict is Verdict.ERROR for run in runs)
+
+
+def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport:
+    graded = [run for run in runs if run.graded]
+    tasks = _task_trials(runs)
+    return AgentReport(
+        agent=agent,
+        passed=sum(run.passed for run in runs),
+        graded=len(graded),
+        invalid=sum(run.verdict is Verdict.INVALID for run in runs),
+        errors=sum(run.verdict is Verdict.ERROR for run in runs),
+        unfinished=sum(run.verdict is None for run in runs),
+        coverage=dict(Counter(run.coverage for run in graded if run.coverage is not None)),
+        tasks=tasks,
+        reliability=_reliability(tasks, k) if graded else (),
+        rates={name: pooled(graded, name) for name in NAMES},
+        sizes=_sizes(graded),
+    )
+
+
+def _reliability(tasks: Sequence[TaskTrials], k: int | None) -> tuple[Reliability, ...]:
+    trials = [Trials(t.task, t.family, t.passed, t.graded, t.errors) for t in tasks]
+    fewest = min(each.graded for each in trials if each.graded)
+    wanted = levels(fewest) if k is None else sorted({1, k})
+    return tuple(reliability(trials, each) for each in wanted)
+
+
+def _task_trials(runs: Sequence[RunMetrics]) -> tuple[TaskTrials, ...]:
+    groups: dict[str, list[RunMetrics]] = {}
+    for run in runs:
+        groups.setdefault(run.task, []).append(run)
+    return tuple(
+        TaskTrials(
+            task=task,
+            family=group[0].family,
+            facet=next((run.facet for run in group if run.facet), None),
+            passed=sum(run.passed for run in group),
+            graded=sum(run.graded for run in group),
+            invalid=sum(run.verdict is Verdict.INVALID for run in group),
+            errors=sum(run.verdict is Verdict.ERROR for run in group),
+            unfinished=sum(run.verdict is None for run in group),
+        )
+        for task, group in sorted(groups.items())
+    )
+
+
+def _sizes(runs: Sequence[RunMetrics]) -> dict[str, Distribution]:
+    found = {}
+    for name in SIZES:
+        known = [run for run in runs if name in run.sizes]
+        if known:
+            names, _ = units(known)
+            found[name] = distribution([run.sizes[name] for run in known], names)
+    return found
+
+
+def _versioned(runs: Sequence[RunMetrics]) -> list[RunMetrics]:
+    """Tell versions of a task apart where there are several: they are different tasks."""
+    digests: dict[str, set[str]] = {}
+    for run in runs:
+        digests.setdefault(run.task, set()).add(run.task_digest)
+    return [
+        run.model_copy(update={"task": f"{run.task} ({run.task_digest[:8]})"})
+        if len(digests[run.task]) > 1
+        else run
+        for run in runs
+    ]
+
+
+def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> RunMetrics:
+    record = folder.record()
+    if record.task not in known:
+        known[record.task] = _task(record.task)
+    found = known[record.task]
+    task = found[0] if found and found[1] == record.task_digest else None
+    grade = folder.load(folder.grade, RunGrade) if folder.grade.exists() else None
+    entries = _entries(folder, record)
+    return measure(
+        Subject(
+            record=record,
+            grade=grade,
+            entries=entries,
+            task=task,
+            facet=found[0].facet.value if found else None,
+            reference_length=None if task is None else reference_length(task),
+            usage=_usage(entries or ()),
+        )
+    )
+
+
+def _usage(entries: Iterable[Entry]) -> ModelUsage | None:
+    told = [entry.event for entry in entries if isinstance(entry.event, ActionTaken | RunEnded)]
+    return total([event.usage for event in told if event.usage is not None])
+
+
+def _task(name: str) -> tuple[Task, str] | None:
+    """Read a task, None where it is not there any more or wrong by now."""
+    try:
+        loaded = library.load(name)
+    except (UsageError, DocumentError):
+        return None
+    return loaded.task, loaded.digest
+
+
+def _entries(folder: RunFolder, record: RunRecord) -> tuple[Entry, ...] | None:
+    """Read the trace of a graded run, None where it is missing or was altered."""
+    if record.verdict in (None, Verdict.ERROR):
+        return None
+    try:
+        folder.verify()
+        stored = traces.read(folder.trace)
+    except (StoreError, EvidenceError):
+        return None
+    return None if stored.problem else stored.entries
+
+
+def reference_length(task: Task) -> int:
+    """Steps of the shortest accepted path of the task's graph; without one, of the oracle."""
+    if task.graph is None:
+        return len(task.oracle)
+    product = product_of(task.graph, task.rules, task.oracle, context=Context.of(task))
+    path = shortest_accepted(product)
+    if path is None:
+        return len(task.oracle)
+    return sum(len(product.world.moves[move].actions) for move in path)

@@ -1,5 +1,0 @@
-"""A package registry over HTTP, serving pinned files and nothing else."""
-
-from sandbox.mirror.mirror import Mirror, Served
-
-__all__ = ["Mirror", "Served"]

@@ -1,0 +1,201 @@
+"""What is asked of a product: shortest paths, shortcuts, witnesses, what cannot be reached."""
+
+from collections.abc import Callable, Iterator, Sequence, Set
+
+from sandbox.model.task import ScriptedAction
+from sandbox.rules.checker.edge_marks import breaking
+from sandbox.rules.checker.findings import Difficulty, Finding, Witness
+from sandbox.rules.checker.product import Path, Product
+
+
+def names(product: Product, path: Path) -> tuple[str, ...]:
+    """The edges of a path."""
+    return tuple(product.world.moves[move].edge.id for move in path)
+
+
+def shortest_accepted(product: Product) -> Path | None:
+    """Return a shortest path that passes."""
+    accepted = next((node for node in product.ends if product.accepts(node)), None)
+    return None if accepted is None else product.path(accepted)
+
+
+def oracle_walk(product: Product, oracle: Sequence[ScriptedAction]) -> Path | None:
+    """Return the accepted path whose actions are the oracle's, all of them; None if none is."""
+    actions = [move.actions for move in product.world.moves]
+    script = tuple(oracle)
+    before: dict[tuple[int, int], tuple[tuple[int, int], int]] = {}
+    queue = [(0, 0)]
+    for place in queue:
+        node, done = place
+        if done == len(script) and product.accepts(node):
+            moves = []
+            while place != (0, 0):
+                place, move = before[place]
+                moves.append(move)
+            return tuple(reversed(moves))
+        for move, target in product.arcs[node]:
+            after = (target, done + len(actions[move]))
+            fits = script[done : after[1]] == actions[move]
+            if fits and after not in before and after != (0, 0):
+                before[after] = (place, move)
+                queue.append(after)
+    return None
+
+
+def shortcuts(product: Product) -> Iterator[Finding]:
+    """Yield a shortest accepted path past each milestone that can be skipped."""
+    for milestone in product.world.graph.milestones:
+        through = frozenset(
+            number
+            for number, move in enumerate(product.world.moves)
+            if move.edge.milestone == milestone
+        )
+        path = product.shortest(product.accepts, through)
+        if path is not None:
+            yield Finding(
+                kind="shortcut",
+                message=f"An accepted path skips the milestone {milestone}.",
+                path=names(product, path),
+            )
+
+
+def witnesses(product: Product, rules: Sequence[str]) -> list[Witness]:
+    """Say for each rule how it is broken alone, or which others are always broken with it."""
+    alone: dict[int, tuple[int, bool]] = {}
+    company: list[set[frozenset[int]]] = [set() for _ in rules]
+    for node in product.ends:
+        broken = product.verdict(node)
+        right = product.right(node) is True
+        if len(broken) == 1:
+            (number,) = broken
+            if number not in alone or (right and not alone[number][1]):
+                alone[number] = (node, right)
+        for number in broken:
+            company[number].add(broken - {number})
+    found = []
+    for number, rule in enumerate(rules):
+        if number in alone:
+            node, right = alone[number]
+            path = names(product, product.path(node))
+            found.append(Witness(rule=rule, path=path, outcome_right=right))
+        else:
+            others = _always_one_of(company[number])
+            found.append(Witness(rule=rule, implied_by=tuple(rules[other] for other in others)))
+    return found
+
+
+def _always_one_of(company: Set[frozenset[int]]) -> list[int]:
+    """Give one rule that is in every set, else the fewest, greedily, that meet all of them."""
+    chosen: list[int] = []
+    left = list(company)
+    while left:
+        counts = {rule: sum(rule in each for each in left) for each in left for rule in each}
+        best = max(sorted(counts), key=lambda rule: counts[rule])
+        chosen.append(best)
+        left = [each for each in left if best not in each]
+    return chosen
+
+
+def walk_through(product: Product, edge: str) -> Path | None:
+    """Return a short path to an end that goes along an edge, if possible an accepted one."""
+    arcs = [
+        (node, move, target)
+        for node, arcs in enumerate(product.arcs)
+        for move, target in arcs
+        if product.world.moves[move].edge.id == edge and target in product.ending
+    ]
+    if not arcs:
+        return None
+    alive, depth = product.alive, product.depth
+    node, move, target = min(
+        arcs, key=lambda arc: (arc[2] not in alive, arc[0] not in alive, depth(arc[0]))
+    )
+    goal = product.accepts if target in alive else _is_end(product)
+    rest = product.shortest(goal, start=target)
+    return None if rest is None else (*product.path(node), move, *rest)
+
+
+def _is_end(product: Product) -> Callable[[int], bool]:
+    return lambda node: product.right(node) is not None
+
+
+def unreachable(product: Product) -> Iterator[Finding]:
+    """Yield states and edges that no run comes to."""
+    visited = {state for state, _ in product.positions}
+    for state in product.world.graph.states:
+        if state not in visited:
+            yield Finding(kind="unreachable", message=f"No path leads to the state {state}.")
+    made = {move for arcs in product.arcs for move, _ in arcs}
+    for number, move in enumerate(product.world.moves):
+        if number not in made:
+            yield Finding(
+                kind="unreachable", message=f"The edge {move.edge.id} can never be taken."
+            )
+
+
+def dead_ends(product: Product) -> Iterator[Finding]:
+    """Yield each state from which no run can be brought to an end, with a way into it."""
+    told = set()
+    for node in range(len(product)):
+        state = product.positions[node][0]
+        if node not in product.ending and state not in told:
+            told.add(state)
+            yield Finding(
+                kind="dead_end",
+                message=f"From the state {state} a run can come to no end.",
+                path=names(product, product.path(node)),
+            )
+
+
+def difficulty(product: Product, shortest: Path | None) -> Difficulty:
+    """Count what makes a task hard."""
+    only = _only_choices(product)
+    return Difficulty(
+        length=None if shortest is None else len(shortest),
+        actions=None
+        if shortest is None
+        else sum(len(product.world.moves[move].actions) for move in shortest),
+        branches=len(
+            {
+                product.positions[node][0]
+                for node, arcs in enumerate(product.arcs)
+                if len({move for move, _ in arcs}) > 1
+            }
+        ),
+        violations=len(breaking(product)),
+        short_traps=_short_traps(product, shortest),
+        only_retry=only.count("retry"),
+        only_fallback=only.count("fallback"),
+        only_stop=only.count("stop"),
+    )
+
+
+def _short_traps(product: Product, shortest: Path | None) -> int:
+    if shortest is None:
+        return 0
+    failing = [node for node in product.ends if not product.accepts(node)]
+    left = product.distances(failing)
+    return len(
+        {
+            move
+            for node in product.alive
+            for move, target in product.arcs[node]
+            if target not in product.alive
+            and target in left
+            and product.depth(node) + 1 + left[target] < len(shortest)
+        }
+    )
+
+
+def _only_choices(product: Product) -> list[str]:
+    """Return, for each state with only one kind of right choice somewhere, that kind."""
+    found = set()
+    for node in product.alive:
+        kinds = set()
+        for move, target in product.arcs[node]:
+            if target in product.alive and target != node:
+                edge = product.world.moves[move].edge
+                kinds.add("stop" if edge.ends == "stop" else edge.kind)
+        if len(kinds) == 1:
+            found.add((product.positions[node][0], kinds.pop()))
+    return [kind for _, kind in found]

@@ -1,0 +1,168 @@
+"""Whether a step is a test run that covers some paths, however it is spelt.
+
+It counts where the exit code that the step reports is that of the run: `pytest && git commit`
+does if it succeeds, `pytest; true` and `pytest | tail` do not, nor does a run of fewer tests.
+"""
+
+import itertools
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
+from sandbox.rules.monitors.paths_read import placed
+from sandbox.rules.monitors.pytest_arguments import selected
+from sandbox.rules.monitors.shell import ShellCommand, commands
+from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
+from sandbox.rules.monitors.steps import Step
+
+_PYTHON = re.compile(r"python[\d.]*")
+_PYTEST = frozenset({"pytest", "py.test"})
+_NODE = frozenset({"node", "nodejs"})
+_LOCAL = frozenset({"--no-install", "--no", "--offline", "--"})
+"""Options of npx in front of a program that is installed."""
+
+_COMPOUND = frozenset(
+    {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
+     "function", "{", "}", "!", "eval", "trap", "exit", "return", "alias", "set"}
+)  # fmt: skip
+"""Words that make of a list of commands something else."""
+
+_IN_TURN = frozenset({"", "&&", ";", "\n"})
+"""Operators behind which the next command does not run at the same time, or instead."""
+
+
+def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
+    """Compile paths relative to the worktree, `.` for the whole suite."""
+    wanted = tuple(posixpath.normpath(path) for path in paths)
+    marks = ("test", "tape", "make ", *(line.split()[0] for line in context.aliases))
+
+    def matches(step: Step) -> bool:
+        code = _exit_code(step)
+        if code is None:
+            return False
+        process = process_of(step)
+        if process is not None:
+            runs = _runs((process,), folder_of(step), code, context)
+        else:
+            line = line_of(step, context)
+            if line is None or not any(mark in line for mark in marks):
+                return False
+            runs = _runs_of_line(line, folder_of(step), code, context)
+        return any(_covers(roots, wanted) for roots in runs)
+
+    return matches
+
+
+MOST = 256
+"""Commands of a line that is still looked at."""
+
+Roots = tuple[str, ...]
+"""What a test run covers all that lies below of; `.` is the worktree."""
+
+
+def _exit_code(step: Step) -> int | None:
+    if step.kind == "exec":
+        code = step.arguments.get("exit_code")
+    else:
+        code = None if step.observation is None else step.observation.result.get("exit_code")
+    return code if isinstance(code, int) else None
+
+
+@lru_cache(maxsize=4096)
+def _runs_of_line(line: str, folder: str, code: int, context: Context) -> tuple[Roots, ...]:
+    return _runs(commands(line), folder, code, context)
+
+
+def _runs(
+    given: Sequence[ShellCommand], folder: str, code: int, context: Context
+) -> tuple[Roots, ...]:
+    """Give what each test run among some commands covers."""
+    if len(given) > MOST:
+        return ()
+    found = _meant(given, context)
+    if any(command.words[:1] and command.words[0] in _COMPOUND for command in found):
+        return ()
+    runs: list[Roots] = []
+    moved = False
+    for place, command in enumerate(found):
+        words = command.words
+        if words[:1] == ("cd",) and len(words) == 2 and command.before in _IN_TURN:
+            folder = posixpath.join(folder, words[1])
+            moved = moved or placed(".", folder, context) != "."
+            continue
+        selection = () if _is_own_make(command, context) else _selection(command)
+        if selection is not None and _decides(found, place, code, moved=moved):
+            runs.append(tuple(placed(path, folder, context) for path in selection or (".",)))
+    return tuple(runs)
+
+
+def _meant(found: Sequence[ShellCommand], context: Context) -> tuple[ShellCommand, ...]:
+    """Put what they stand for in place of aliases."""
+    if not context.aliases:
+        return tuple(found)
+    meant: list[ShellCommand] = []
+    for command in found:
+        line = context.aliases.get(shlex.join(command.words))
+        standing = commands(line) if line is not None and not command.environment else ()
+        if len(standing) == 1:
+            (one,) = standing
+            command = ShellCommand(one.words, one.environment, command.before, command.after)
+        meant.append(command)
+    return tuple(meant)
+
+
+def _selection(command: ShellCommand) -> tuple[str, ...] | None:
+    """Give the paths that a test run selects; None where a command is none."""
+    words = command.words
+    if not words:
+        return None
+    if _name(words[0]) == "npx":
+        words = tuple(itertools.dropwhile(_LOCAL.__contains__, words[1:])) or words
+    name, *rest = _name(words[0]), *words[1:]
+    if name in _NODE and rest and _name(rest[0]) == "tape":
+        name, rest = "tape", rest[1:]
+    if name == "tape":
+        return selected_by_tape(rest)
+    if name in _NODE:
+        return selected_by_node(rest)
+    if _PYTHON.fullmatch(name) and rest[:2] == ["-m", "pytest"]:
+        name, rest = "pytest", rest[2:]
+    if name not in _PYTEST:
+        return None
+    more = dict(command.environment).get("PYTEST_ADDOPTS", "")
+    return selected((*more.split(), *rest))
+
+
+def _is_own_make(command: ShellCommand, context: Context) -> bool:
+    """Whether it is the task's own test command, by make: all tests that its makefile has."""
+    words = command.words
+    if not words or command.environment or _name(words[0]) != "make":
+        return False
+    return shlex.join(("make", *words[1:])) == context.tests
+
+
+def _name(program: str) -> str:
+    return program.rsplit("/", 1)[-1]
+
+
+def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: bool) -> bool:
+    """Whether the line's exit code is that of one of its commands."""
+    before = {command.before for command in found[: place + 1]}
+    after = {command.before for command in found[place + 1 :]}
+    if not before <= _IN_TURN or found[-1].after not in _IN_TURN - {"&&"}:
+        return False
+    if code == 0:
+        return after <= {"&&"}
+    # What fails in front of `&&` fails the line as well, and no test was run.
+    others = moved or any(command.words[:1] != ("cd",) for command in found[:place])
+    return not after and ("&&" not in before or not others)
+
+
+def _covers(roots: Roots, wanted: tuple[str, ...]) -> bool:
+    return all(
+        any(root in (".", path) or path.startswith(root + "/") for root in roots) for path in wanted
+    )

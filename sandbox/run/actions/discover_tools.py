@@ -1,0 +1,48 @@
+"""`discover_tools`: the world's tool servers, and what each offers."""
+
+from sandbox.container.servers import UnavailableError
+from sandbox.container.servers.mcp_client import RefusedError
+from sandbox.model.action import DiscoverTools
+from sandbox.model.observation import ErrorCode, FoundServer, FoundServers, FoundTool
+from sandbox.model.server import Server
+from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.workspace import Workspace
+
+START_SECONDS = 20.0
+"""How long a server may take to start and for each answer."""
+
+
+def discover_tools(action: DiscoverTools, workspace: Workspace) -> Performed:
+    """Ask each server, or the one that is named; one that cannot be used is told as such."""
+    servers = workspace.task.world.servers
+    if action.server is not None:
+        servers = (named(action.server, workspace),)
+    return done(FoundServers(servers=tuple(_found(server, workspace) for server in servers)))
+
+
+def named(name: str, workspace: Workspace) -> Server:
+    """Return the server of this name; Refusal where the world has none."""
+    servers = workspace.task.world.servers
+    for server in servers:
+        if server.name == name:
+            return server
+    known = ", ".join(server.name for server in servers) or "none"
+    raise Refusal(ErrorCode.NOT_FOUND, f"There is no server {name[:100]!r}; there are: {known}.")
+
+
+def _found(server: Server, workspace: Workspace) -> FoundServer:
+    try:
+        tools = workspace.servers.tools(workspace.session, server, START_SECONDS)
+    except (UnavailableError, RefusedError) as error:
+        return FoundServer(
+            name=server.name, about=server.about, available=False, problem=str(error)
+        )
+    return FoundServer(
+        name=server.name,
+        about=server.about,
+        available=True,
+        tools=tuple(
+            FoundTool(name=tool.name, description=tool.description, arguments=tool.schema_)
+            for tool in tools
+        ),
+    )

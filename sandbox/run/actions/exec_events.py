@@ -1,0 +1,161 @@
+"""The programs that an action's commands start, as events of the trace."""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sandbox.model import path_text as paths
+from sandbox.model.event import ApprovalDecided, ExecsLost, Executed
+from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecObserver, ExecOutcome
+from sandbox.rules.policy.grants import Grant
+from sandbox.rules.policy.rules import NO_ROOT
+from sandbox.run.actions.gatekeeper import Gatekeeper, Held
+
+ARGUMENTS_LENGTH = 2000
+"""Characters of all arguments of a program that are recorded."""
+
+HARNESS_COMMANDS = frozenset({"search_repo", "git_diff", "run_agent"})
+"""Actions whose own program the harness chose, not the agent."""
+
+ExecEvent = Executed | ExecsLost | ApprovalDecided
+
+
+@dataclass(slots=True)
+class _Execution:
+    seen: Exec
+    held: Held
+    end: ExecEnd | None = None
+
+
+@dataclass(slots=True)
+class _Action:
+    """What belongs to one action and was not taken yet."""
+
+    executions: list[_Execution] = field(default_factory=list)
+    lost: int = 0
+    unseen: int = 0
+
+
+class Executions(ExecObserver):
+    """Collects execs until they are taken; lets run what a gatekeeper, if there is one, does."""
+
+    def __init__(self, gatekeeper: Gatekeeper | None = None) -> None:
+        self._gatekeeper = gatekeeper
+        self._lock = threading.Lock()
+        self._actions: dict[str, _Action] = {}
+        self._open: dict[int, _Execution] = {}
+
+    def seen(self, execution: Exec) -> int:
+        """Keep it, or count it where there are too many."""
+        held = Held()
+        if self._gatekeeper is not None and not execution.problem:
+            held = self._gatekeeper.decide(execution)
+        elif execution.privileged:
+            held = Held(NO_ROOT, refused=True, reason=NO_ROOT.reason)
+        kept = _Execution(execution, held)
+        with self._lock:
+            action = self._actions.setdefault(execution.tag, _Action())
+            if len(action.executions) >= EXECS_TOLD and not held.refused:
+                action.lost += 1
+            else:
+                action.executions.append(kept)
+                self._open[execution.number] = kept
+        return held.answer
+
+    def reason(self, execution: Exec) -> str:
+        """Say why one that asked to be root was refused."""
+        with self._lock:
+            kept = self._open.get(execution.number)
+        return kept.held.reason if kept is not None else ""
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """Keep how it ended, unless it was taken before."""
+        if self._gatekeeper is not None:
+            self._gatekeeper.ended(execution, end)
+        with self._lock:
+            kept = self._open.pop(execution.number, None)
+            if kept is not None:
+                kept.end = end
+
+    def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
+        """Count them."""
+        with self._lock:
+            action = self._actions.setdefault(tag, _Action())
+            if unseen:
+                action.unseen += count
+            else:
+                action.lost += count
+
+    def take(self, action: str = "") -> list[tuple[ExecEvent, str | None]]:
+        """Give the events that there are, each with its action's id, and forget them.
+
+        `action` is the name of the present one. What still runs has no end, now and later.
+        """
+        with self._lock:
+            actions, self._actions = self._actions, {}
+            self._open.clear()
+        by_harness = action in HARNESS_COMMANDS
+        events: list[tuple[ExecEvent, str | None]] = []
+        for tag, taken in actions.items():
+            for each in taken.executions:
+                events += [(use_of(grant), tag or None) for grant in each.held.used]
+                event = event_of(each.seen, each.end, each.held, by_harness=by_harness)
+                events.append((event, tag or None))
+            if taken.lost:
+                events.append((ExecsLost(count=taken.lost), tag or None))
+            if taken.unseen:
+                events.append((ExecsLost(count=taken.unseen, unseen=True), tag or None))
+        return events
+
+
+def use_of(grant: Grant) -> ApprovalDecided:
+    """What the trace says of the use of a grant."""
+    return ApprovalDecided(
+        question=grant.question, answer=grant.answer, granted_at=grant.granted_at
+    )
+
+
+def event_of(seen: Exec, end: ExecEnd | None, held: Held, *, by_harness: bool) -> Executed:
+    """What the trace says of an exec."""
+    arguments, whole = _arguments(seen.arguments)
+    return Executed(
+        program=paths.text(seen.program),
+        path=paths.text(seen.resolved),
+        argv=arguments,
+        truncated=seen.truncated or not whole,
+        cwd=paths.text(seen.cwd),
+        pid=seen.pid,
+        parent=seen.parent,
+        uid=seen.uid,
+        verdict="denied" if held.refused else _verdict(seen, end),
+        exit_code=end.exit_code if end else None,
+        signal=end.signal if end else None,
+        duration=end.seconds if end else None,
+        decision=held.decision,
+        by_harness=by_harness and seen.first,
+    )
+
+
+def _verdict(
+    seen: Exec, end: ExecEnd | None
+) -> Literal["allowed", "denied", "mismatch", "unreadable"]:
+    if seen.problem:
+        return "unreadable"
+    if end is None:
+        return "allowed"
+    if end.outcome is ExecOutcome.MISMATCH:
+        return "mismatch"
+    return "denied" if end.outcome in (ExecOutcome.REFUSED, ExecOutcome.GONE) else "allowed"
+
+
+def _arguments(arguments: tuple[bytes, ...]) -> tuple[tuple[str, ...], bool]:
+    """Give them as text, and whether that is all of them."""
+    kept: list[str] = []
+    left = ARGUMENTS_LENGTH
+    for argument in arguments:
+        text = paths.text(argument)
+        if len(text) > left:
+            return (*kept, text[:left]), False
+        kept.append(text)
+        left -= len(text)
+    return tuple(kept), True

@@ -1,0 +1,74 @@
+"""`git_diff`: what differs from HEAD by git's own account, and whose each path is.
+
+It is what the agent is shown, never evidence: the repository is the agent's to bend.
+"""
+
+from collections.abc import Iterator
+
+from sandbox.model import path_text as paths
+from sandbox.model.action import GitDiff
+from sandbox.model.change import Owner
+from sandbox.model.observation import DiffedPath, DiffResult, ErrorCode
+from sandbox.model.scopes import owner_of
+from sandbox.model.session import MEBIBYTE, Completed
+from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.workspace import Workspace
+
+OWNERS = {
+    Owner.MUST: "yours",
+    Owner.MAY: "yours",
+    Owner.USER: "user",
+    Owner.GENERATED: "generated",
+    Owner.NEVER: "forbidden",
+    Owner.GIT: "git",
+    Owner.COLLATERAL: "unclaimed",
+}
+"""What the agent is told; which of its paths have to change is for it to find out."""
+
+_GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false")
+_STATUS = (*_GIT, "status", "--porcelain=v1", "-z", "--untracked-files=all")
+_DIFF = (*_GIT, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
+_OVERHEAD = 50
+
+
+def git_diff(action: GitDiff, workspace: Workspace) -> Performed:
+    """Run git as the agent; untracked files are named, their content is not shown."""
+    where = () if action.path is None else (workspace.locate(action.path),)
+    status = _checked(workspace.run((*_STATUS, "--", *where), limit=MEBIBYTE))
+    diff = _checked(workspace.run((*_DIFF, "--", *where)))
+    left = workspace.task.limits.observation_bytes
+    truncated = _is_cut(status) or _is_cut(diff)
+    found: list[DiffedPath] = []
+    for letters, path in _changes(status.stdout):
+        name = paths.text(path)
+        left -= len(name.encode()) + _OVERHEAD
+        if left < 0:
+            truncated = True
+            break
+        owner = owner_of(workspace.task.scope, f"{workspace.root}/{name}", workspace.root)
+        found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner]))
+    text = diff.stdout.decode("utf-8", "replace")
+    return done(DiffResult(paths=tuple(found), diff=text, truncated=truncated))
+
+
+def _checked(completed: Completed) -> Completed:
+    if completed.timed_out:
+        raise Refusal(ErrorCode.TIMEOUT, "git took too long.")
+    if completed.exit_code != 0:
+        stderr = completed.stderr.decode("utf-8", "replace").strip()
+        raise Refusal(ErrorCode.NOT_FOUND, f"git cannot tell what differs: {stderr}")
+    return completed
+
+
+def _is_cut(completed: Completed) -> bool:
+    return completed.stdout_bytes > len(completed.stdout)
+
+
+def _changes(output: bytes) -> Iterator[tuple[str, bytes]]:
+    """Read `XY name NUL`, for renames and copies followed by the old name; drop a cut end."""
+    fields = iter(output.split(b"\0")[:-1])
+    for field in fields:
+        letters, name = field[:2].decode("ascii", "replace"), field[3:]
+        yield letters, name
+        if "R" in letters or "C" in letters:
+            next(fields, None)

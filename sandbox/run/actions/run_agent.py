@@ -1,0 +1,104 @@
+"""`run_agent`: an agent as a command of the container, with its prompt, model and answer."""
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from sandbox.container.engines.base import AGENT_FILES, RESERVED
+from sandbox.container.forwarder import Forwarded, environment
+from sandbox.model import path_text as paths
+from sandbox.model.action import RunAgent
+from sandbox.model.connection import Connection
+from sandbox.model.event import ModelRequested
+from sandbox.model.observation import AgentResult, ErrorCode
+from sandbox.model.session import ROOT, Command
+from sandbox.run.actions.outcome import Performed, Refusal, refusal
+from sandbox.run.actions.run_command import report, result_of, shell_line
+from sandbox.run.actions.workspace import ENVIRONMENT, Workspace
+
+PROMPT = f"{RESERVED}/prompt.txt"
+ANSWER = f"{RESERVED}/answer.json"
+OWN = f"{RESERVED}/own"
+"""For its settings and logs. All three lie beside the supervisor: no part of the change set."""
+ANSWER_LIMIT = 1 << 20
+"""Bytes of an answer."""
+REQUESTS_TOLD = 10_000
+"""Requests to the model that are recorded."""
+PATH_LENGTH = 500
+"""Characters of a request's path that are recorded."""
+
+
+def run_agent(action: RunAgent, workspace: Workspace) -> Performed:
+    """Run it to its end, or to the run's; what it has started ends with it."""
+    words = split(action)
+    try:
+        workspace.session.write(PROMPT, action.prompt.encode(), mode=0o444, user=ROOT)
+        workspace.session.write(ANSWER, b"", mode=0o666, user=ROOT)
+        making = Command(("/bin/mkdir", "-p", "-m", "0777", OWN), user=ROOT)
+        workspace.session.run(making)
+    except OSError as error:
+        raise refusal(error, RESERVED) from error
+    with _model(workspace) as variables:
+        completed = workspace.run(
+            words,
+            seconds=workspace.task.limits.seconds,
+            environment={
+                **variables,
+                "PATH": f"{ENVIRONMENT['PATH']}:{AGENT_FILES}/bin:{AGENT_FILES}",
+                "SANDBOX_AGENT": AGENT_FILES,
+                "SANDBOX_OWN": OWN,
+                "SANDBOX_PROMPT": PROMPT,
+                "SANDBOX_ANSWER": ANSWER,
+            },
+            alone=True,
+        )
+    fields = result_of(completed).model_dump()
+    return report(AgentResult(**fields, answer=_answer(workspace)), completed)
+
+
+def split(action: RunAgent) -> tuple[str, ...]:
+    """Give the words of its command; Refusal where there is none."""
+    try:
+        words = shlex.split(shell_line(action.command))
+    except ValueError as error:
+        raise Refusal(ErrorCode.BAD_ARGUMENTS, f"The command cannot be split: {error}.") from error
+    if not words:
+        raise Refusal(ErrorCode.BAD_ARGUMENTS, "The command is empty.")
+    return tuple(word.replace("{prompt}", action.prompt) for word in words)
+
+
+@contextmanager
+def _model(workspace: Workspace) -> Iterator[dict[str, str]]:
+    """Connect a port of the container's loopback to the model; give what tells of it."""
+    forwarder = workspace.model
+    if forwarder is None:
+        yield {}
+        return
+    numbers = count(1)
+
+    def told(seen: Forwarded) -> None:
+        if next(numbers) <= REQUESTS_TOLD:
+            path = paths.text(seen.path.encode("utf-8", "surrogateescape"))[:PATH_LENGTH]
+            event = ModelRequested(
+                method=seen.method[:PATH_LENGTH],
+                path=path,
+                status=seen.status,
+                size=seen.size,
+                problem=seen.problem,
+            )
+            workspace.note(event, workspace.tag)
+
+    def serve(connection: Connection) -> None:
+        forwarder.serve(connection, told)
+
+    with workspace.session.listen(0, serve) as listener:
+        yield environment(listener.port)
+
+
+def _answer(workspace: Workspace) -> str | None:
+    try:
+        data = workspace.session.read(ANSWER, limit=ANSWER_LIMIT + 1, user=ROOT, follow=False)
+        return data.decode() if 0 < len(data) <= ANSWER_LIMIT else None
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,5 @@
+"""Whether a suite is too easy: seven warning signs, from its tasks and from stored runs."""
+
+from sandbox.run.audit.audit import Audit
+
+__all__ = ["Audit"]

@@ -1,0 +1,114 @@
+"""The audit of a suite: its graphs and oracles, runs of blind agents, and what is stored."""
+
+from collections.abc import Callable, Sequence
+
+from sandbox.agents.base import Agent
+from sandbox.agents.scripted import ScriptedAgent
+from sandbox.container.engines.base import Engine
+from sandbox.model import trace as traces
+from sandbox.model.audit import Sign
+from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.job import Job
+from sandbox.model.store import RunFolder, Store
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.audit import choice_signs, path_signs, script_signs
+from sandbox.run.audit.path_signs import Judged
+from sandbox.run.batch import Batch
+from sandbox.run.trial import Trial
+from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.library import LoadedTask
+
+BLIND = "blind"
+OWN = ("oracle", "null", BLIND)
+"""Agents that say something about a task, not about themselves."""
+
+
+class Audit:
+    """Looks at tasks, and at runs of them."""
+
+    def __init__(self, tasks: Sequence[LoadedTask], runs: Sequence[RunFolder]) -> None:
+        self._tasks = tasks
+        self._runs = runs
+
+    def signs(self, blind: Sign) -> tuple[Sign, ...]:
+        """Give the seven signs in their order; `blind` is the one that `run_blind` gives."""
+        judged = [found for folder in self._runs if (found := _judged(folder)) is not None]
+        products = [
+            (task.task.id, product)
+            for task in self._tasks
+            if (product := choice_signs.product(task.task)) is not None
+        ]
+        return (
+            path_signs.lucky(judged),
+            path_signs.gain(judged),
+            path_signs.first_faults(judged),
+            blind,
+            script_signs.sequences([task.task for task in self._tasks]),
+            choice_signs.forbidden(products),
+            choice_signs.decisions(products),
+        )
+
+    def run_blind(
+        self,
+        images: Sequence[BuiltImage],
+        engine: Engine,
+        store: Store,
+        at_once: int,
+        tell: Callable[[str], None],
+    ) -> Sign:
+        """Sign 4: run each oracle as one that sees no reply; a pass needs no looking."""
+        known = {
+            task.task.id: (task, image) for task, image in zip(self._tasks, images, strict=True)
+        }
+
+        def trial(job: Job) -> Trial:
+            task, image = known[job.task]
+            return Trial(task, image, _blind(task), ScriptedApprover(task.task.policy))
+
+        jobs = [
+            Job(task=name, task_digest=task.digest, agent=BLIND, trial=1)
+            for name, (task, _) in known.items()
+        ]
+        rows, passed, errors = [], 0, 0
+        for result in Batch(trial, engine, store, at_once).results(jobs):
+            tell(f"{result.job.task}: the blind agent has ended")
+            passed += result.verdict is Verdict.PASSED
+            errors += result.verdict in (Verdict.ERROR, None)
+            word = result.problem or str(result.verdict)
+            rows.append(f"{result.job.task}: {word} ({result.run or 'no run'})")
+        return Sign(
+            name="blind",
+            question="Can a task be passed without looking at what comes back?",
+            status="warning" if passed else "unknown" if errors else "clear",
+            value=f"{passed}/{len(jobs)} tasks passed by an oracle that sees nothing",
+            details=(
+                *sorted(rows),
+                "There are no seeded variants yet whose oracles could be swapped.",
+            ),
+        )
+
+
+def not_run() -> Sign:
+    """Sign 4 where no agent was run."""
+    return Sign(
+        name="blind",
+        question="Can a task be passed without looking at what comes back?",
+        status="unknown",
+        value="no blind agent was run",
+    )
+
+
+def _blind(task: LoadedTask) -> Callable[[RunFolder], Agent]:
+    return lambda _: ScriptedAgent(script_signs.blind(task.task), BLIND)
+
+
+def _judged(folder: RunFolder) -> Judged | None:
+    record = folder.record()
+    if record.verdict in (None, Verdict.ERROR) or not folder.grade.exists():
+        return None
+    return Judged(
+        agent=record.agent,
+        mode=record.mode,
+        grade=folder.load(folder.grade, RunGrade),
+        entries=traces.read(folder.trace).entries,
+    )

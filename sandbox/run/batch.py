@@ -1,0 +1,126 @@
+"""Many runs: jobs in threads that share an engine, each whatever becomes of the others.
+
+An interrupt ends the runs that are going on, which record it and put their containers away, and
+begins no further one; what has finished stays as it is.
+"""
+
+import queue
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from sandbox.agents.base import Agent
+from sandbox.container.engines.base import Engine
+from sandbox.model.errors import SandboxError, UsageError
+from sandbox.model.event import Entry
+from sandbox.model.grade import Verdict
+from sandbox.model.job import Job, JobResult
+from sandbox.model.store import RunFolder, Store
+from sandbox.run.stop import Stop
+from sandbox.run.trial import Trial, perform
+
+Prepare = Callable[[Job], Trial]
+"""Makes a job's trial: its own approver and, when it begins, its own agent."""
+
+
+def plan(tasks: Sequence[tuple[str, str]], agent: str, trials: int) -> list[Job]:
+    """Give the jobs for tasks (id, digest), all first trials before the second ones."""
+    if trials < 1:
+        raise UsageError(f"{trials} trials cannot be run.", "Give --trials a number from 1.")
+    return [
+        Job(task=task, task_digest=digest, agent=agent, trial=trial)
+        for trial in range(1, trials + 1)
+        for task, digest in dict(tasks).items()
+    ]
+
+
+class Batch:
+    """Jobs on their way. `results` is for one thread."""
+
+    def __init__(self, prepare: Prepare, engine: Engine, store: Store, at_once: int) -> None:
+        if at_once < 1:
+            raise UsageError(f"{at_once} runs at once get nowhere.", "Give --jobs a number from 1.")
+        self._stop = Stop()
+        self._prepare = prepare
+        self._engine = self._stop.engine(engine)
+        self._store = store
+        self._at_once = at_once
+        self._done: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
+
+    def results(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
+        """Do the jobs and give each result as it comes.
+
+        An interrupt here or in whoever takes the results is raised again when every run has
+        recorded its end; `remaining` has the results that came meanwhile.
+        """
+        with ThreadPoolExecutor(self._at_once, thread_name_prefix="run") as pool:
+            futures: list[Future[None]] = []
+            try:
+                futures += [pool.submit(self._do, job) for job in jobs]
+                for _ in jobs:
+                    yield self._done.get()
+            except BaseException:
+                self._stop.finish(futures)
+                raise
+
+    def remaining(self) -> list[JobResult]:
+        """Give the results that nobody has taken."""
+        found = []
+        while not self._done.empty():
+            found.append(self._done.get())
+        return found
+
+    def stop(self) -> None:
+        """End what goes on now, from any thread; to be repeated for what is about to begin."""
+        self._stop.request()
+
+    def _do(self, job: Job) -> None:
+        """Do one job; whatever goes wrong becomes its result."""
+        begun: list[RunFolder] = []
+        try:
+            trial = self._prepare(job)
+            folder = perform(self._watched(trial, begun), self._engine, self._store, _Silent())
+            verdict = folder.record().verdict
+            result = JobResult(job=job, run=folder.id, verdict=verdict)
+        except KeyboardInterrupt:
+            run = begun[0].id if begun else None
+            result = JobResult(
+                job=job,
+                run=run,
+                verdict=Verdict.ERROR if begun else None,
+                problem="It was interrupted.",
+                interrupted=True,
+            )
+        except Exception as error:  # noqa: BLE001 - a run's crash is its result, others go on
+            problem = (
+                error.message
+                if isinstance(error, SandboxError)
+                else f"{type(error).__name__}: {error}"
+            )
+            run = begun[0].id if begun else None
+            result = JobResult(job=job, run=run, verdict=Verdict.ERROR, problem=problem)
+        self._done.put(result)
+
+    def _watched(self, trial: Trial, begun: list[RunFolder]) -> Trial:
+        def agent(folder: RunFolder) -> Agent:
+            made = self._stop.agent(trial.agent(folder))
+            begun.append(folder)
+            return made
+
+        return replace(trial, agent=agent)
+
+
+class _Silent:
+    """Shows nothing of a run while it goes on."""
+
+    def stage(self, text: str) -> None:
+        """Say nothing."""
+
+    def entry(self, entry: Entry) -> None:
+        """Say nothing."""
+
+
+def exit_code(results: Sequence[JobResult]) -> int:
+    """0 where all passed; else the highest of 1 some failed, 3 some errors, 4 some invalid."""
+    codes = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.ERROR: 3, Verdict.INVALID: 4, None: 3}
+    return max((codes[result.verdict] for result in results), default=0)

@@ -1,0 +1,374 @@
+"""The loop: one agent in one session under one policy, and everything that happens in the trace.
+
+Only this module sees agent, policy and session together. It judges nothing.
+"""
+
+import time
+from dataclasses import dataclass, field, replace
+
+from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered
+from sandbox.agents.inside import Launch
+from sandbox.agents.repairs import Repaired
+from sandbox.model import briefing
+from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
+from sandbox.model.briefing import Ended, Reply
+from sandbox.model.decision import Answer, Decision, Question
+from sandbox.model.errors import AgentError, SandboxError, SessionLostError
+from sandbox.model.event import (
+    ActionTaken,
+    ApprovalAsked,
+    ApprovalDecided,
+    Claimed,
+    EndReason,
+    FilesChanged,
+    Final,
+    ModelRequested,
+    Observed,
+    RunEnded,
+    RunStarted,
+)
+from sandbox.model.observation import ApprovalResult, ErrorCode, FinalResult, Observation
+from sandbox.model.session import Usage
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.monitors.watch import Watch
+from sandbox.rules.policy.approvers import Approver
+from sandbox.rules.policy.gate import permit, unanswered
+from sandbox.rules.policy.grants import Grant, Grants
+from sandbox.rules.policy.rules import Judgement, Rulebook
+from sandbox.rules.policy.subject import Subject
+from sandbox.run.actions.arguments import answer_problem, understand
+from sandbox.run.actions.effect import effect
+from sandbox.run.actions.exec_events import Executions, use_of
+from sandbox.run.actions.gatekeeper import Gatekeeper
+from sandbox.run.actions.outcome import Performed, done, refused
+from sandbox.run.actions.registry import perform, subject
+from sandbox.run.actions.registry_route import Route
+from sandbox.run.actions.running_commands import Running
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.live_rules import WatchedTrace
+
+GARBAGE_LIMIT = 10
+"""Lines in a row that are no requests, after which a run ends."""
+
+UNKNOWN = "?"
+"""The name of an action that could not be made out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run is over."""
+
+    reason: EndReason
+    message: str = ""
+
+
+def run(
+    agent: Agent,
+    workspace: Workspace,
+    approver: Approver,
+    trace: TraceWriter,
+    started: RunStarted,
+) -> RunEnded:
+    """Let the agent act until it answers, stops or has used up a budget.
+
+    Every process in the session is killed at the end, and `RunEnded` is the last event whatever
+    happens. Raises what ended the run from outside, once that is recorded: KeyboardInterrupt,
+    `SessionLostError`, `AgentError` where the agent cannot start, `StoreError` where the trace
+    cannot be written. `SourceError`, before anything, where a file of the registry is damaged.
+    """
+    route = Route(workspace.session, workspace.task.world.registry, workspace.packages)
+    record = WatchedTrace(trace, Watch.of(workspace.task))
+    record.append(started)
+    bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
+    rulebook = Rulebook(workspace.task.policy, workspace.root)
+    loop = _Loop(agent, bounded, approver, record, rulebook, route)
+    try:
+        loop.listen()
+        loop.watch_processes()
+        agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
+        ending = loop.drive()
+    except BaseException as error:
+        loop.finish(_ending_of(error))
+        raise
+    ended = loop.finish(ending)
+    if loop.lost is not None:
+        raise loop.lost
+    return ended
+
+
+@dataclass(slots=True)
+class _Loop:
+    agent: Agent
+    workspace: Workspace
+    approver: Approver
+    trace: WatchedTrace
+    rulebook: Rulebook
+    route: Route
+    grants: Grants = field(default_factory=Grants)
+    executions: Executions = field(default_factory=Executions)
+    gatekeeper: Gatekeeper | None = None
+    """None where no rule is about processes: then nothing is held."""
+    started: float = field(default_factory=time.monotonic)
+    turns: int = 0
+    output: int = 0
+    garbage: int = 0
+    ids: set[str] = field(default_factory=set)
+    reply: Reply | None = None
+    """What the agent has not been told yet."""
+    lost: SessionLostError | None = None
+    """Why nothing could be cleaned up."""
+    over: bool = False
+    """Whether the last event was recorded."""
+
+    def watch_processes(self) -> None:
+        """See each process that an action starts; where rules are about such, hold and decide."""
+        session = self.workspace.session
+        if self.workspace.task.policy.about_processes:
+            ask = self.put if self.approver.asked_at_once else None
+            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants, ask, self.route.use)
+            self.gatekeeper.learn()
+            self.executions = Executions(self.gatekeeper)
+            self.workspace = replace(self.workspace, interception="hold")
+        session.on_exec(self.executions)
+
+    def listen(self) -> None:
+        """Let the agent take back what is being carried out, and claim what it likes."""
+        self.workspace = replace(self.workspace, note=self.note)
+        if isinstance(self.agent, Claiming):
+            self.agent.claim_with(self.note)
+        if isinstance(self.agent, Cancelling):
+            running = Running()
+            self.workspace = replace(self.workspace, running=running)
+            self.agent.cancel_with(running.cancel)
+
+    def note(self, event: Claimed | ModelRequested, action_id: str | None = None) -> None:
+        """Record what the agent says of itself or asks of its model, from any thread."""
+        with self.trace.lock:
+            if not self.over:
+                self.trace.append(event, action_id)
+
+    def drive(self) -> Ending:
+        """Take requests and answer each, until the run is over."""
+        limits = self.workspace.task.limits
+        while True:
+            left = max(0.0, self.workspace.deadline - time.monotonic())
+            try:
+                asked = self.agent.next(self.reply, min(limits.silence_seconds, left))
+            except TimeoutError as error:
+                self.reply = None
+                if time.monotonic() >= self.workspace.deadline:
+                    return Ending("time_limit", f"The {limits.seconds:g} seconds are over.")
+                return Ending("agent_silent", str(error))
+            self.reply = None
+            if asked is None:
+                return Ending("agent_exited", self.agent.ending())
+            observation, ending = self.turn(asked)
+            self.reply = briefing.reply(asked.id, observation)
+            if ending is not None:
+                return ending
+
+    def turn(self, asked: Request | Garbage) -> tuple[Observation, Ending | None]:
+        """Record what is asked, decide, carry it out, record what comes of it."""
+        try:
+            judged = self.judge(asked)
+        except SessionLostError:
+            self.trace.append(_taken(asked, None), asked.id)
+            raise
+        decision = judged.judgement.decision if isinstance(judged, _Judged) else None
+        self.trace.append(_taken(asked, decision), asked.id)
+        ending = self.exhausted()
+        if ending is not None:
+            performed = Performed(refused(ErrorCode.BUDGET_EXHAUSTED, ending.message))
+        elif isinstance(judged, _Judged):
+            self.turns += 1
+            self.garbage = 0
+            performed, ending = self.answer(judged, asked.id)
+        else:
+            self.turns += 1
+            performed, ending = Performed(judged), self.too_much_garbage(judged)
+        observation, ending = self.within_output(performed.observation, ending)
+        name = asked.action if isinstance(asked, Request) else UNKNOWN
+        self.trace.append_all([*self.executions.take(name), *self.route.take()])
+        if performed.changed:
+            self.trace.append(FilesChanged(paths=performed.changed), asked.id)
+        self.trace.append(Observed(name=name, observation=observation), asked.id)
+        return observation, ending
+
+    def judge(self, asked: Request | Garbage) -> "_Judged | Observation":
+        """Understand a request and decide on it, or refuse what cannot be understood."""
+        if isinstance(asked, Garbage):
+            return refused(ErrorCode.BAD_REQUEST, asked.problem)
+        if asked.id in self.ids:
+            return refused(ErrorCode.BAD_REQUEST, f"The id {asked.id!r} was used before.")
+        self.ids.add(asked.id)
+        action = asked.launched if isinstance(asked, Launch) else understand(asked)
+        if isinstance(action, Observation):
+            return action
+        seen = subject(action, self.workspace)
+        return _Judged(action, seen, self.rulebook.action(seen))
+
+    def answer(self, judged: "_Judged", action_id: str | None) -> tuple[Performed, Ending | None]:
+        """Carry out what is permitted."""
+        asked, line = judged.judgement.asked, judged.subject.line
+        if self.approver.asked_at_once:
+            for question in unanswered(asked, line, self.grants):
+                known = {"effect": effect(judged.action, self.workspace)}
+                self.put(question.model_copy(update=known), action_id)
+        used = permit(asked, line, self.grants)
+        if isinstance(used, Observation):
+            return Performed(used), None
+        for grant in used:
+            self.trace.append(use_of(grant), action_id)
+        match judged.action:
+            case RequestApproval() as request:
+                return self.ask(request, action_id), None
+            case FinalAnswer() as final:
+                return self.conclude(final, action_id)
+            case action:
+                return self.carry_out(action, used, action_id or ""), None
+
+    def carry_out(self, action: Action, grants: tuple[Grant, ...], tag: str) -> Performed:
+        """Carry an action out; what is refused to its processes is said in its observation."""
+        workspace = replace(self.workspace, tag=tag)
+        if workspace.running is not None:
+            workspace.running.begin(tag)
+        if self.gatekeeper is not None:
+            self.gatekeeper.begin(tag, action.name, grants)
+        with self.route.during(tag, grants):
+            performed = perform(action, workspace)
+        if self.gatekeeper is None:
+            return performed
+        return replace(performed, observation=self.gatekeeper.finish(tag, performed.observation))
+
+    def ask(self, request: RequestApproval, action_id: str | None) -> Performed:
+        """Ask beforehand, as the agent wants it."""
+        question = Question(scope=request.scope, command=request.command, reason=request.reason)
+        answer = self.put(question, action_id)
+        return done(
+            ApprovalResult(
+                approved=answer.approved,
+                reason=answer.reason,
+                fallback_command=answer.fallback_command,
+            )
+        )
+
+    def put(self, question: Question, action_id: str | None) -> Answer:
+        """Put a question to the approver and keep the answer; none is kept after the end.
+
+        Also called while a process is held, by the thread that waits for what is decided on it.
+        """
+        self.trace.append(ApprovalAsked(question=question), action_id or None)
+        answer = self.approver.answer(question)
+        with self.trace.lock:
+            if not self.over:
+                decided = ApprovalDecided(question=question, answer=answer)
+                entry = self.trace.append(decided, action_id or None)
+                self.grants.record(question, answer, entry.sequence)
+        return answer
+
+    def conclude(
+        self, final: FinalAnswer, action_id: str | None
+    ) -> tuple[Performed, Ending | None]:
+        """Take a final answer whose fields are the right ones; its values are not looked at."""
+        problem = answer_problem(final.fields, self.workspace.task.final)
+        if problem is not None:
+            return Performed(refused(ErrorCode.BAD_ARGUMENTS, problem)), None
+        self.trace.append(Final(fields=final.fields), action_id)
+        return done(FinalResult()), Ending("final_answer")
+
+    def exhausted(self) -> Ending | None:
+        """Say which budget leaves no further action, if one does."""
+        limits = self.workspace.task.limits
+        if time.monotonic() >= self.workspace.deadline:
+            return Ending("time_limit", f"The {limits.seconds:g} seconds are over.")
+        if self.turns >= limits.turns:
+            return Ending("turn_limit", f"The {limits.turns} actions are used up.")
+        return None
+
+    def within_output(
+        self, observation: Observation, ending: Ending | None
+    ) -> tuple[Observation, Ending | None]:
+        """Count what the agent is told; what goes beyond the budget it is not told."""
+        self.output += len(observation.model_dump_json())
+        limit = self.workspace.task.limits.output_bytes
+        if self.output <= limit or ending is not None:
+            return observation, ending
+        ending = Ending("output_limit", f"The {limit} bytes of output are used up.")
+        return refused(ErrorCode.BUDGET_EXHAUSTED, ending.message), ending
+
+    def too_much_garbage(self, observation: Observation) -> Ending | None:
+        """End the conversation with an agent that does not speak the protocol."""
+        bad = observation.error_code is ErrorCode.BAD_REQUEST
+        self.garbage = self.garbage + 1 if bad else 0
+        if self.garbage < GARBAGE_LIMIT:
+            return None
+        return Ending("agent_garbage", f"{GARBAGE_LIMIT} lines in a row were no requests.")
+
+    def finish(self, ending: Ending) -> RunEnded:
+        """End the agent and every process, and record the end whatever happens meanwhile."""
+        killed, usage = 0, Usage(None, None, 0, 0)
+        try:
+            self.agent.close(self.reply, Ended(ended=ending.reason, message=ending.message))
+        finally:
+            try:
+                self.workspace.servers.close()
+                killed = self.workspace.session.kill_all()
+                usage = self.workspace.session.usage()
+            except SessionLostError as error:
+                self.lost = error
+                if ending.reason not in ("interrupted", "harness_error"):
+                    ending = _ending_of(error)
+            finally:
+                ended = self.ended(ending, killed, usage)
+                with self.trace.lock:
+                    self.over = True
+                    self.trace.end(ended, [*self.executions.take(), *self.route.take()])
+        return ended
+
+    def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:
+        """Sum up the run."""
+        return RunEnded(
+            reason=ending.reason,
+            message=ending.message,
+            turns=self.turns,
+            seconds=round(time.monotonic() - self.started, 6),
+            killed_processes=killed,
+            memory_peak_bytes=usage.memory_peak_bytes,
+            cpu_seconds=usage.cpu_seconds,
+            out_of_memory_kills=usage.out_of_memory_kills,
+            usage=self.agent.used() if isinstance(self.agent, Metered) else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    action: Action
+    subject: Subject
+    judgement: Judgement
+
+
+def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:
+    if isinstance(asked, Garbage):
+        return ActionTaken(name=UNKNOWN, arguments={"line": asked.excerpt})
+    return ActionTaken(
+        name=asked.action,
+        arguments=asked.arguments,
+        decision=decision,
+        usage=asked.usage,
+        repairs=asked.repairs if isinstance(asked, Repaired) else (),
+    )
+
+
+def _ending_of(error: BaseException) -> Ending:
+    """Say what an exception makes of a run."""
+    match error:
+        case KeyboardInterrupt():
+            return Ending("interrupted", "It was interrupted from outside.")
+        case SessionLostError():
+            return Ending("session_lost", error.message)
+        case AgentError():
+            return Ending("agent_exited", error.message)
+        case SandboxError():
+            return Ending("harness_error", error.message)
+        case _:
+            return Ending("harness_error", f"{type(error).__name__}: {error}")

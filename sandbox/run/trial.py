@@ -1,0 +1,343 @@
+"""One run from task to grade: session, loop, change set, fresh session, evidence, verdict."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol, Self
+
+import sandbox
+from sandbox.agents.base import Agent
+from sandbox.agents.minimal import MinimalAgent
+from sandbox.container import candidate as candidates
+from sandbox.container.candidate import Candidate
+from sandbox.container.changes.collector import Collector
+from sandbox.container.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
+from sandbox.container.forwarder import Forwarder, Upstream
+from sandbox.grading import grade, run_tests
+from sandbox.model import places
+from sandbox.model import trace as traces
+from sandbox.model.change import ChangeSet
+from sandbox.model.client import ClientRecord
+from sandbox.model.coverage import Coverage, reaches
+from sandbox.model.errors import CoverageError, SandboxError, StoreError, UsageError
+from sandbox.model.event import Entry, Final, RunStarted
+from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
+from sandbox.model.run import Mode, RunRecord
+from sandbox.model.store import RunFolder, Store, write_whole
+from sandbox.rules.policy.approvers import Approver
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run as run_loop
+from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.library import LoadedTask
+from sandbox.tasks.sources import Sources
+
+RUN, STARTED, KEPT = "sandbox.run", "sandbox.started", "sandbox.kept"
+"""Labels of a run's containers: its id, the second it was started, whether it is to stay."""
+
+
+class Listener(Protocol):
+    """Whoever shows a trial's progress."""
+
+    def stage(self, text: str) -> None:
+        """Something that takes a moment has begun."""
+
+    def entry(self, entry: Entry) -> None:
+        """Something was written to the trace."""
+
+
+Tester = Callable[[LoadedTask, Callable[[], Session], Candidate, str], TestReport]
+"""Tests the candidate of a run, named last, in a fresh session if it asks for one."""
+
+
+def tested(
+    task: LoadedTask, fresh: Callable[[], Session], candidate: Candidate, run: str
+) -> TestReport:
+    """Run the hidden tests, as every trial does that is not told otherwise."""
+    del run
+    return run_tests(task, fresh(), candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What an agent in the container has there."""
+
+    files: Path | None = None
+    """A folder of this host, at `AGENT_FILES`."""
+    upstream: Upstream | None = None
+    """Its model; without one nothing can be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is run, by whom, in what."""
+
+    task: LoadedTask
+    image: BuiltImage
+    agent: Callable[[RunFolder], Agent]
+    """Makes the agent, which may keep a log in the run's folder."""
+    approver: Approver
+    keep: bool = False
+    """Whether the agent's container stays, stopped, when the run is over."""
+    tester: Tester = tested
+    early: bool = True
+    """Whether the fresh session is started while the old one is read, before it is asked for."""
+    mode: Mode = "raw"
+    """What stands between the agent and the run."""
+    client: ClientRecord | None = None
+    """Where the agent is a client that a preset describes."""
+    inside: Inside | None = None
+    """Where the agent runs in the container."""
+
+
+def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
+    """Run a trial and store all that it gives.
+
+    Whatever happens, no container is left behind (but one that is to be kept), and the run folder
+    says what happened, if it can be written. Errors of the machinery are recorded and raised again.
+    """
+    about = engine.info()  # first, so that no interrupt comes between an agent and its folder
+    run = store.new_id(trial.task.task.id)
+    folder = store.folder(run)
+    agent = trial.agent(folder)
+    if trial.mode == "minimal":
+        agent = MinimalAgent(agent)
+    record = RunRecord(
+        id=run,
+        task=trial.task.task.id,
+        task_digest=trial.task.digest,
+        image=trial.image.tag,
+        image_id=trial.image.id,
+        agent=agent.name,
+        inside=trial.inside is not None,
+        approver=trial.approver.name,
+        mode=trial.mode,
+        sandbox_version=sandbox.__version__,
+        engine=" ".join((about.name, about.version, about.runtime)).strip(),
+        started=_now(),
+        client=trial.client,
+    )
+    store.create(record)
+    try:
+        verdict = _judged(trial, agent, engine, folder, listener).verdict
+        folder.release()
+        _save_end(folder, verdict)
+    except BaseException as error:
+        folder.release()
+        # A disk that is full is what is to be told, not that this could not be noted there.
+        with suppress(StoreError):
+            abandon(folder, _problem(error))
+        raise
+    return folder
+
+
+def abandon(folder: RunFolder, problem: str) -> None:
+    """Note that a run has ended without a verdict on the agent, and why."""
+    record = folder.record()
+    failed = RunGrade(
+        run=folder.id,
+        task=record.task,
+        task_digest=record.task_digest,
+        verdict=Verdict.ERROR,
+        grades=(),
+        problem=problem,
+    )
+    folder.save(folder.grade, failed)
+    _save_end(folder, Verdict.ERROR, problem)
+
+
+@traces.collection_paused()
+def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
+    """Grade a run from what is stored of it, and store the grade; raises as `evidence_of`.
+
+    A trace whose chain is broken gives the verdict `invalid`.
+    """
+    result = grade(task.task, evidence_of(folder, task))
+    folder.save(folder.grade, result)
+    return result
+
+
+def evidence_of(folder: RunFolder, task: LoadedTask) -> Evidence:
+    """Read what is stored of a run.
+
+    StoreError where that is not enough, EvidenceError where it is not what the run has stored,
+    UsageError where the task is another one by now.
+    """
+    if folder.record().task_digest != task.digest:
+        raise UsageError(
+            f"The task {task.task.id} has changed since {folder.id}; its verdict is left as it is.",
+            f"`sandbox show {folder.id}` shows it. To judge by the task of today, run it again.",
+        )
+    stored = traces.read(folder.trace)
+    if not stored.problem:
+        folder.verify()
+    finals = [entry.event for entry in stored.entries if isinstance(entry.event, Final)]
+    crossed = candidates.unpack(folder.candidate)
+    return Evidence(
+        run=folder.id,
+        task=task.task.id,
+        task_digest=task.digest,
+        entries=stored.entries,
+        chain_problem=stored.problem,
+        changes=folder.load(folder.changes, ChangeSet),
+        tests=folder.load(folder.tests, TestReport),
+        final=finals[-1].fields if finals else None,
+        refused=crossed.refused,
+    )
+
+
+def _judged(
+    trial: Trial, agent: Agent, engine: Engine, folder: RunFolder, listener: Listener
+) -> RunGrade:
+    """Run the agent, take what it left, test that elsewhere, and grade."""
+    with ExitStack() as stack:
+        closing = stack.enter_context(ThreadPoolExecutor(2))
+        session = _agent_session(trial, engine, folder, listener, stack)
+        collector = Collector(session, trial.task.task.scope, trial.task.worktree)
+        _run_agent(trial, agent, session, folder, listener)
+        spec = specification(trial.task, trial.image, folder.id)
+        fresh = stack.enter_context(_Fresh(engine, spec, closing, early=trial.early))
+        collected = collector.collect(fresh.session)
+        folder.save(folder.changes, collected.changes)
+        write_whole(folder.patch, collected.patch.encode())
+        candidate = candidates.take(
+            session, collected.changes, trial.task.task.scope, trial.task.worktree
+        )
+        candidates.pack(candidate, folder.candidate)
+        if not trial.keep:
+            closing.submit(session.close)
+        listener.stage("running the hidden tests in a fresh container")
+        report = trial.tester(trial.task, fresh.session, candidate, folder.id)
+        folder.save(folder.tests, report)
+    folder.seal()
+    return regrade(folder, trial.task)
+
+
+def _agent_session(
+    trial: Trial, engine: Engine, folder: RunFolder, listener: Listener, stack: ExitStack
+) -> Session:
+    listener.stage("starting a container")
+    spec = specification(trial.task, trial.image, folder.id, keep=trial.keep)
+    session = engine.start(replace(spec, files=trial.inside.files if trial.inside else None))
+    stack.callback(session.close)
+    coverage, required = _coverage(trial, session), _required(trial)
+    known: dict[str, object] = {"coverage": coverage}
+    if trial.keep:
+        known["container"] = session.container
+    folder.save_record(folder.record().model_copy(update=known))
+    if not reaches(coverage, required):
+        raise CoverageError(
+            f"{trial.task.task.id} requires that the agent's processes are seen by {required}; "
+            f"here only {coverage} is possible. Nothing was run.",
+            "`sandbox doctor` says what is missing.",
+        )
+    return session
+
+
+def _required(trial: Trial) -> Coverage:
+    """Say what has to be seen: of an agent in the container its processes, where they are judged.
+
+    At the top level there is only itself, and no action that a rule could look at instead.
+    """
+    task = trial.task.task
+    atoms = (atom for rule in task.rules for atom in rule.atoms)
+    judged = task.policy.about_processes or any(atom.kind == "exec" for atom in atoms)
+    if trial.inside is None or not judged or reaches(task.policy.requires, "ptrace"):
+        return task.policy.requires
+    return "ptrace"
+
+
+def _coverage(trial: Trial, session: Session) -> Coverage:
+    """Say what is seen of the commands of a run, by how its policy has them intercepted."""
+    return session.greeting.coverage("hold" if trial.task.task.policy.about_processes else "log")
+
+
+def _run_agent(
+    trial: Trial, agent: Agent, session: Session, folder: RunFolder, listener: Listener
+) -> None:
+    registry = trial.task.task.world.registry
+    packages = Sources(places.cache()).fetch_all(
+        registry.artifacts if registry else (), listener.stage
+    )
+    upstream = trial.inside.upstream if trial.inside else None
+    workspace = Workspace(
+        session,
+        trial.task.task,
+        trial.task.worktree,
+        packages=packages,
+        model=Forwarder(upstream) if upstream else None,
+    )
+    with traces.TraceWriter(folder.trace, listener.entry) as trace:
+        run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent, session))
+
+
+def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) -> RunStarted:
+    return RunStarted(
+        run=folder.id,
+        task=trial.task.task.id,
+        task_digest=trial.task.digest,
+        image=trial.image.id,
+        agent=agent.name,
+        mode=trial.mode,
+        coverage=_coverage(trial, session),
+        inside=trial.inside is not None,
+    )
+
+
+def specification(
+    task: LoadedTask, image: BuiltImage, run: str, *, keep: bool = False
+) -> SessionSpec:
+    """Say what the containers of a run are started from; `gc` knows them by its id."""
+    limits = task.task.limits
+    labels = {MANAGED: "1", RUN: run, STARTED: f"{time.time():.0f}"}
+    return SessionSpec(
+        image=image.id,
+        labels=labels | ({KEPT: "1"} if keep else {}),
+        limits=Limits(limits.memory_bytes, limits.processes, limits.cpus),
+        keep=keep,
+    )
+
+
+class _Fresh:
+    """A session that the agent never saw, started in the background or when it is asked for."""
+
+    def __init__(
+        self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor, *, early: bool
+    ) -> None:
+        self._engine, self._spec, self._pool = engine, spec, pool
+        self._starting = self._start() if early else None
+
+    def session(self) -> Session:
+        """Wait for it."""
+        if self._starting is None:
+            self._starting = self._start()
+        return self._starting.result()
+
+    def _start(self) -> Future[Session]:
+        return self._pool.submit(self._engine.start, self._spec)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._starting is not None and self._starting.exception() is None:
+            self._starting.result().close()
+
+
+def _problem(error: BaseException) -> str:
+    """Say in a sentence why a run has no verdict."""
+    if isinstance(error, KeyboardInterrupt):
+        return "It was interrupted."
+    return error.message if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
+
+
+def _save_end(folder: RunFolder, verdict: Verdict, problem: str = "") -> None:
+    ended = {"ended": _now(), "verdict": verdict, "problem": problem}
+    folder.save_record(folder.record().model_copy(update=ended))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,6 @@
+"""Whether a task is what it says, in real containers: a table of what was tried and came of it."""
+
+from sandbox.run.validate.checks import Check, Row
+from sandbox.run.validate.validation import Options, Validation
+
+__all__ = ["Check", "Options", "Row", "Validation"]

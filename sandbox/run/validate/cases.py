@@ -1,0 +1,111 @@
+"""The agents that are run, and how each has to end."""
+
+from collections.abc import Iterator
+
+from sandbox.model.base import Record
+from sandbox.model.grade import Verdict
+from sandbox.model.task import ScriptedAction, Task
+from sandbox.rules.checker import searches
+from sandbox.rules.checker.check import graph_of, product_of
+from sandbox.rules.checker.findings import Report
+from sandbox.rules.monitors.context import Context
+from sandbox.run.validate.checks import Check
+
+ORACLE = "oracle"
+
+
+class Case(Record):
+    """An agent that has to end in one way."""
+
+    check: Check
+    agent: str
+    script: tuple[ScriptedAction, ...] = ()
+    edges: tuple[str, ...] = ()
+    """The path of the graph that it walks along."""
+    breaks: tuple[str, ...] = ()
+    """The rules that it has to be refused for."""
+    outcome_right: bool | None = False
+    """Whether nothing but rules may refuse it; else something besides them has to. None where it
+    does not matter who refuses it."""
+    invalid_too: bool = False
+    """Whether evidence that cannot be trusted refuses it as well."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it has to pass."""
+        return bool(self.outcome_right) and not self.breaks
+
+    @property
+    def walks(self) -> bool:
+        """Whether its rules are those of a path through the graph."""
+        return self.check in (Check.VIOLATORS, Check.EDGES)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """How it may end."""
+        if self.passes:
+            return (Verdict.PASSED,)
+        return (Verdict.FAILED, Verdict.INVALID) if self.invalid_too else (Verdict.FAILED,)
+
+
+def oracles(task: Task, report: Report | None) -> Iterator[Case]:
+    """Give the oracle, which walks along the graph, and the others, which need not."""
+    edges = (report and report.oracle) or ()
+    yield Case(
+        check=Check.ORACLE, agent=ORACLE, script=task.oracle, edges=edges, outcome_right=True
+    )
+    for name, script in task.other_oracles.items():
+        yield Case(check=Check.ORACLE, agent=f"{ORACLE} {name}", script=script, outcome_right=True)
+
+
+def violators(task: Task, report: Report) -> Iterator[Case]:
+    """Give a violator for each rule that can be broken alone."""
+    walker = _Walker(task)
+    for witness in report.witnesses:
+        if witness.path is not None:
+            yield walker.case(Check.VIOLATORS, f"breaks {witness.rule}", witness.path)
+
+
+def walks(task: Task, walked: set[str]) -> Iterator[Case]:
+    """Give agents along each edge that has not been walked along."""
+    walker = _Walker(task)
+    left = dict.fromkeys(edge.id for edge in graph_of(task).edges if edge.id not in walked)
+    while left:
+        edge = next(iter(left))
+        del left[edge]
+        if (path := walker.through(edge)) is not None:
+            for each in path:
+                left.pop(each, None)
+            yield walker.case(Check.EDGES, f"walks {edge}", path)
+
+
+class _Walker:
+    """Makes scripted agents of paths."""
+
+    def __init__(self, task: Task) -> None:
+        self._product = product_of(
+            graph_of(task), task.rules, task.oracle, context=Context.of(task)
+        )
+        self._numbers = {
+            move.edge.id: number for number, move in enumerate(self._product.world.moves)
+        }
+        self._rules = [rule.id for rule in task.rules if rule.hard]
+
+    def case(self, check: Check, agent: str, path: tuple[str, ...]) -> Case:
+        """Make an agent that takes the actions of some edges, and say how it has to end."""
+        moves = tuple(self._numbers[edge] for edge in path)
+        end = self._product.at_end_of(moves)
+        walked = [self._product.world.moves[move] for move in moves]
+        return Case(
+            check=check,
+            agent=agent,
+            script=tuple(action for move in walked for action in move.actions),
+            edges=path,
+            breaks=tuple(self._rules[rule] for rule in sorted(self._product.verdict(end))),
+            outcome_right=self._product.right(end) is True,
+        )
+
+    def through(self, edge: str) -> tuple[str, ...] | None:
+        """Return a path along an edge; None where no run that ends takes it."""
+        path = searches.walk_through(self._product, edge)
+        return None if path is None else searches.names(self._product, path)

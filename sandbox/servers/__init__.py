@@ -1,6 +1,0 @@
-"""The world's tool servers, in the container, and the harness as their client."""
-
-from sandbox.servers.client import Tool, ToolAnswer, UnavailableError
-from sandbox.servers.servers import PLACE, SERVER_USER, Servers
-
-__all__ = ["PLACE", "SERVER_USER", "Servers", "Tool", "ToolAnswer", "UnavailableError"]

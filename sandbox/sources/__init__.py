@@ -1,5 +1,0 @@
-"""Pinned artifacts, fetched by the registries' own clients into a verified cache."""
-
-from sandbox.sources.cache import Sources
-
-__all__ = ["Sources"]

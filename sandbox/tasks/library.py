@@ -1,0 +1,226 @@
+"""The task folders: `task_repos/<repo>/<task>/task.yaml`, each beside its repo's `repo.yaml`."""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.model import documents, places
+from sandbox.model.artifact import Artifact
+from sandbox.model.case import CaseFile
+from sandbox.model.errors import DocumentError, UsageError
+from sandbox.model.repository import Repository
+from sandbox.model.task import Task
+from sandbox.rules.policy import examples
+
+TASK, REPOSITORY = "task.yaml", "repo.yaml"
+DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
+"""What the folder of a task's image holds: what all share, what a repository's tasks share, and
+what is the task's own.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTask:
+    """A task with what belongs to it on disk."""
+
+    task: Task
+    folder: Path
+    """Where the file names of the task start."""
+    repository: Repository
+    digest: str
+    """SHA-256 over every file of the folder and the repo file; what grades are bound to."""
+    cases: CaseFile | None = None
+    """What `tests.cases` names."""
+
+    @property
+    def worktree(self) -> str:
+        """Where the repository lies in the container."""
+        return self.task.worktree
+
+
+def names() -> list[str]:
+    """All task ids, in order."""
+    root = _root()
+    return sorted(path.parent.relative_to(root).as_posix() for path in root.glob(f"*/*/{TASK}"))
+
+
+def load(name: str) -> LoadedTask:
+    """Read a task; UsageError where there is none of that id, DocumentError where it is wrong."""
+    known = names()
+    if name not in known:
+        raise _unknown(name, known)
+    folder = _root() / name
+    task = documents.load(folder / TASK, Task, _examples)
+    repository = documents.load(folder.parent / REPOSITORY, Repository)
+    _check(task, name, folder, repository)
+    return LoadedTask(task, folder, repository, _digest(folder), _cases(task, folder))
+
+
+def _cases(task: Task, folder: Path) -> CaseFile | None:
+    """Read the file of cases, of which the task names each once."""
+    named = task.tests.cases
+    if named is None:
+        return None
+
+    def check(file: CaseFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        for number, case in enumerate(file.cases):
+            if named.expected.count(case.id) != 1:
+                yield ("cases", number), f"the task has to name {case.id} once in tests.cases"
+            if named.reference is None and any(row.expect.reference for row in case.rows):
+                yield ("cases", number), "wants a reference, and tests.cases names no such file"
+        for missing in set(named.expected) - {case.id for case in file.cases}:
+            yield ("cases",), f"there is no case {missing}, which the task names"
+
+    return documents.load(folder / named.file, CaseFile, check)
+
+
+def schema() -> str:
+    """The JSON Schema of task files, as `docs/task.schema.json` holds it."""
+    return json.dumps(documents.schema(Task), indent=2, ensure_ascii=False) + "\n"
+
+
+def case_schema() -> str:
+    """The JSON Schema of files of cases, as `docs/cases.schema.json` holds it."""
+    return json.dumps(documents.schema(CaseFile), indent=2, ensure_ascii=False) + "\n"
+
+
+def _root() -> Path:
+    return places.project() / "task_repos"
+
+
+def _unknown(name: str, known: list[str]) -> UsageError:
+    tasks = {task.rpartition("/")[2]: task for task in known}
+    nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    nearest += [tasks[task] for task in difflib.get_close_matches(name, tasks, n=3, cutoff=0.5)]
+    if nearest:
+        hint = f"Did you mean {' or '.join(dict.fromkeys(nearest))}?"
+    elif known:
+        hint = "`sandbox tasks` lists the tasks."
+    else:
+        hint = f"{_root()} holds none; SANDBOX_PROJECT names the folder that task_repos/ is in."
+    return UsageError(f"There is no task {name!r}.", hint)
+
+
+def _examples(task: Task) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for place, problem in examples.problems(task.policy):
+        yield ("policy", *place), problem
+
+
+def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
+    path = folder / TASK
+    problems = []
+    if task.id != name:
+        problems.append(f"id: is {task.id!r}, but the folder says {name!r}")
+    if repository.name != folder.parent.name:
+        problems.append(f"the repo file's name is {repository.name!r}, not {folder.parent.name!r}")
+    problems += [
+        f"image: there is no images/{task.image}/{needed}"
+        for needed in DOCKERFILES
+        if not (places.project() / "images" / task.image / needed).is_file()
+    ]
+    versions = [release.version for release in repository.releases]
+    problems += [
+        f"{field}: {version!r} is none of the releases {', '.join(versions)}"
+        for field, version in _versions(task)
+        if version not in versions
+    ]
+    problems += [
+        f"{field}: is {repository.name} itself, whose code a task must not offer"
+        for field, artifact in _offered(task)
+        if artifact.name == repository.name
+    ]
+    problems += [problem for field in _files(task) if (problem := _missing(folder, *field))]
+    if problems:
+        raise DocumentError(
+            "\n".join(f"{path}: {problem}" for problem in problems),
+            f"Correct {path} and repeat; nothing was done.",
+        )
+
+
+def _versions(task: Task) -> Iterator[tuple[str, str]]:
+    yield "world.release", task.world.release
+    for index, defect in enumerate(task.world.defects):
+        yield f"world.defects[{index}].since", defect.since
+
+
+def _offered(task: Task) -> Iterator[tuple[str, Artifact]]:
+    """Yield each package that an agent can get, with its field."""
+    world = task.world
+    for index, artifact in enumerate(world.mirror):
+        yield f"world.mirror[{index}]", artifact
+    for index, artifact in enumerate(world.registry.artifacts if world.registry else ()):
+        yield f"world.registry.artifacts[{index}]", artifact
+
+
+def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
+    """Yield field, name and whether it is a folder, for each file that a task names."""
+    world, cases = task.world, task.tests.cases
+    for index, defect in enumerate(world.defects):
+        yield f"world.defects[{index}].patch", defect.patch, False
+    for index, overlay in enumerate(world.overlays):
+        yield f"world.overlays[{index}].folder", overlay.folder, True
+    for index, server in enumerate(world.servers):
+        if server.folder is not None:
+            yield f"world.servers[{index}].folder", server.folder, True
+    optional = (
+        ("world.hooks", world.hooks, True),
+        ("world.worktree.stash", world.worktree.stash, False),
+        ("world.worktree.staged", world.worktree.staged, False),
+        ("world.worktree.unstaged", world.worktree.unstaged, False),
+        ("world.worktree.untracked", world.worktree.untracked, True),
+        ("tests.hidden", task.tests.hidden, True),
+        ("tests.cases.file", cases.file if cases else None, False),
+        ("tests.cases.build.files", cases.build.files if cases and cases.build else None, True),
+        ("tests.cases.reference", cases.reference if cases else None, False),
+    )
+    for field, name, is_folder in optional:
+        if name is not None:
+            yield field, name, is_folder
+
+
+def _missing(folder: Path, field: str, name: str, is_folder: bool) -> str:  # noqa: FBT001
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return f"{field}: {name!r} leads out of the task's folder"
+    if is_folder and not path.is_dir():
+        return f"{field}: there is no folder {name!r} beside the task file"
+    if not is_folder and not path.is_file():
+        return f"{field}: there is no file {name!r} beside the task file"
+    return ""
+
+
+def _digest(folder: Path) -> str:
+    return files_digest([folder.parent / REPOSITORY, *files_below(folder)], folder.parent)
+
+
+def unlisted(loaded: LoadedTask) -> list[str]:
+    """Hidden files of which the task lists no test: they grade nothing by themselves."""
+    tests = loaded.task.tests
+    if tests.hidden is None:
+        return []
+    listed = {test.partition("::")[0] for test in tests.fail_to_pass + tests.pass_to_pass}
+    folder = loaded.folder / tests.hidden
+    files = (path.relative_to(folder).as_posix() for path in files_below(folder))
+    return [file for file in files if file not in listed]
+
+
+def files_below(folder: Path) -> list[Path]:
+    """All files below a folder in order, but for what Python leaves behind."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
+    )
+
+
+def files_digest(files: list[Path], root: Path) -> str:
+    """SHA-256 over names below `root`, executable bits and contents, as hexadecimal."""
+    digest = hashlib.sha256()
+    for path in files:
+        executable = bool(path.stat().st_mode & 0o100)
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{executable:d}\0{content}\n".encode())
+    return digest.hexdigest()

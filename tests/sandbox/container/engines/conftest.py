@@ -1,0 +1,26 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.container.engines import connect
+from sandbox.container.engines.base import Engine
+from tests.sandbox.container.engines import root_file_system
+
+TAG = f"sandbox-test-engines:{os.getpid()}"
+
+
+@pytest.fixture(scope="session")
+def root_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return root_file_system.make(tmp_path_factory.mktemp("root") / "root.tar")
+
+
+@pytest.fixture(scope="session")
+def docker(root_archive: Path) -> Iterator[Engine]:
+    """The engine of this machine, holding the image TAG."""
+    engine = connect()
+    engine.import_image(root_archive, tag=TAG, labels={"sandbox.test": "engines"})
+    yield engine
+    engine.remove_image(TAG)
+    engine.close()

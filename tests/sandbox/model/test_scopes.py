@@ -1,0 +1,47 @@
+"""Owners of paths."""
+
+import pytest
+
+from sandbox.model.change import Owner
+from sandbox.model.scopes import owner_of
+from sandbox.model.task import Scope
+
+WORKTREE = "/home/agent/project"
+SCOPE = Scope(
+    never=("secret/**", "/etc/**"),
+    user=("notes.md",),
+    must=("src/*.py",),
+    may=("src/**", "notes.md", ".git/info/exclude"),
+    generated=("**/__pycache__/**", "/home/agent/.cache/**"),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        (f"{WORKTREE}/secret/key", Owner.NEVER),
+        ("/etc/passwd", Owner.NEVER),
+        (f"{WORKTREE}/notes.md", Owner.USER),
+        (f"{WORKTREE}/src/a.py", Owner.MUST),
+        (f"{WORKTREE}/src/deep/a.py", Owner.MAY),
+        (f"{WORKTREE}/a/__pycache__/b.pyc", Owner.GENERATED),
+        ("/home/agent/.cache/pip/x", Owner.GENERATED),
+        (f"{WORKTREE}/.git", Owner.GIT),
+        (f"{WORKTREE}/.git/HEAD", Owner.GIT),
+        (f"{WORKTREE}/.git/info/exclude", Owner.MAY),
+        (f"{WORKTREE}/.gitignore", Owner.COLLATERAL),
+        (f"{WORKTREE}2/src/a.py", Owner.COLLATERAL),
+        ("/src/a.py", Owner.COLLATERAL),
+        (WORKTREE, Owner.COLLATERAL),
+    ],
+)
+def test_the_first_list_that_matches_decides(path: str, owner: Owner) -> None:
+    assert owner_of(SCOPE, path, WORKTREE) == owner
+    assert owner_of(SCOPE, path, WORKTREE + "/") == owner
+
+
+def test_paths_must_be_absolute() -> None:
+    with pytest.raises(ValueError, match="not an absolute path: 'src"):
+        owner_of(SCOPE, "src/a.py", WORKTREE)
+    with pytest.raises(ValueError, match="project"):
+        owner_of(SCOPE, "/src/a.py", "project")

@@ -1,0 +1,134 @@
+"""Run folders, names and the index."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sandbox.model.errors import StoreError, UsageError
+from sandbox.model.grade import Verdict
+from sandbox.model.run import RunRecord
+from sandbox.model.store import INDEX, Store, write_whole
+
+
+def record(run: str, started: str = "2026-01-01T00:00:00+00:00") -> RunRecord:
+    return RunRecord(
+        id=run,
+        task="humanize/file-sizes",
+        task_digest="0" * 64,
+        image="sandbox/x:1",
+        image_id="sha256:1",
+        agent="oracle",
+        sandbox_version="0",
+        engine="fake 1",
+        started=started,
+    )
+
+
+def test_a_run_is_found_by_its_name_a_prefix_and_last(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x", "2026-01-02T00:00:00+00:00"))
+    store.create(record("aabb2222-x", "2026-01-01T00:00:00+00:00"))
+    assert store.find("aab").id == "aabb2222-x"
+    assert store.find("aaaa1111-x").id == "aaaa1111-x"
+    assert store.find("last").id == "aaaa1111-x"
+    assert [folder.id for folder in store.folders()] == ["aaaa1111-x", "aabb2222-x"]
+
+
+def test_an_ambiguous_prefix_lists_the_candidates(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x"))
+    store.create(record("aabb2222-x"))
+    with pytest.raises(UsageError, match="2 runs start with `aa`: aa"):
+        store.find("aa")
+
+
+def test_a_name_that_another_run_continues_is_that_run(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa"))
+    store.create(record("aaaa-longer"))
+    assert store.find("aaaa").id == "aaaa"
+
+
+def test_an_unknown_run_is_a_usage_error_that_names_the_newest(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(UsageError, match="sandbox run"):
+        store.find("last")
+    store.create(record("aaaa1111-x"))
+    with pytest.raises(UsageError, match="aaaa1111-x"):
+        store.find("zz")
+
+
+def test_the_record_of_a_run_is_read_back_as_it_was_stored(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    folder = store.create(record("aaaa1111-x"))
+    ended = record("aaaa1111-x").model_copy(update={"verdict": Verdict.PASSED})
+    folder.save_record(ended)
+    assert Store(tmp_path).find("aaaa").record() == ended
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a database" * 100])
+def test_a_lost_or_broken_index_is_made_anew_from_the_folders(
+    tmp_path: Path, damage: bytes
+) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x"))
+    (tmp_path / INDEX).unlink()
+    if damage:
+        (tmp_path / INDEX).write_bytes(damage)
+    assert [folder.id for folder in store.folders()] == ["aaaa1111-x"]
+
+
+def test_a_folder_without_a_readable_record_stays_but_is_not_listed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x"))
+    (tmp_path / INDEX).unlink()
+    (tmp_path / "aaaa1111-x" / "run.json").write_text("{")
+    assert list(store.folders()) == []
+    assert (tmp_path / "aaaa1111-x").is_dir()
+
+
+def test_a_run_id_is_never_given_twice(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x"))
+    with pytest.raises(StoreError, match="cannot be made"):
+        store.create(record("aaaa1111-x"))
+
+
+def test_runs_created_at_once_are_all_listed(tmp_path: Path) -> None:
+    names = [f"{number:08x}-x" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: Store(tmp_path).create(record(name)), names))
+    assert sorted(folder.id for folder in Store(tmp_path).folders()) == names
+
+
+def test_a_removed_run_is_gone_from_disk_and_index(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.remove(store.create(record("aaaa1111-x")))
+    assert list(store.folders()) == []
+    assert not (tmp_path / "aaaa1111-x").exists()
+
+
+def test_a_file_that_is_missing_says_that_the_run_ended_early(tmp_path: Path) -> None:
+    folder = Store(tmp_path).create(record("aaaa1111-x"))
+    with pytest.raises(StoreError, match=r"has no grade\.json"):
+        folder.load(folder.grade, RunRecord)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "grade.json"
+    write_whole(target, b"old")
+
+    def full(_: Path, data: bytes) -> int:
+        with Path("/dev/full").open("wb", buffering=0) as device:
+            return os.write(device.fileno(), data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StoreError, match="No space left"):
+        write_whole(target, b"new")
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["grade.json"]

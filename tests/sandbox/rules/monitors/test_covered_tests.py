@@ -1,0 +1,244 @@
+"""Test runs, however they are spelt; and what only looks like one."""
+
+import pytest
+from pydantic import JsonValue
+
+from sandbox.model.atom import Atom
+from sandbox.model.observation import Observation
+from sandbox.rules.monitors.atoms import matcher
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.steps import Step
+
+CONTEXT = Context(
+    worktree="/home/agent/humanize",
+    tests="pytest -q tests/test_sizes.py",
+    aliases={"make test": "pytest", "make sizes": "python -m pytest tests/test_sizes.py"},
+)
+SIZES = Atom(tests=("tests/test_sizes.py",), exit_code=0)
+WHOLE = Atom(tests=(".",), exit_code=0)
+
+
+def ran(
+    command: str | None, code: int | None = 0, *, by: str = "run_command", cwd: str = "."
+) -> Step:
+    arguments: dict[str, JsonValue] = {"cwd": cwd}
+    if command is not None:
+        arguments["command"] = command
+    return Step(1, by, arguments, Observation(result={"exit_code": code}))
+
+
+def covers(atom: Atom, given: Step) -> bool:
+    return matcher(atom, CONTEXT)(given)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest tests/test_sizes.py",
+        "pytest -q -x --tb=short --tb short -rA tests/test_sizes.py",
+        "pytest",
+        "pytest .",
+        "pytest tests",
+        "pytest ./tests/",
+        "pytest tests/test_sizes.py tests/test_other.py",
+        "py.test tests/test_sizes.py",
+        "python -m pytest tests/test_sizes.py",
+        "python3.11 -m pytest tests/test_sizes.py",
+        "/opt/venv/bin/python -m pytest tests/test_sizes.py",
+        "/opt/venv/bin/pytest /home/agent/humanize/tests/test_sizes.py",
+        "PYTHONPATH=src A='x y' pytest tests/test_sizes.py",
+        "env PYTHONPATH=src timeout 60 pytest tests/test_sizes.py",
+        "cd /home/agent/humanize && pytest tests/test_sizes.py",
+        "cd tests && pytest test_sizes.py",
+        "cd tests; pytest",
+        "pytest tests/test_sizes.py 2>&1",
+        "pytest tests/test_sizes.py > log",
+        "ls; pytest tests/test_sizes.py",
+        "pytest tests/test_sizes.py && git status",
+        "'pytest' \"tests/test_sizes.py\"",
+        "make test",
+        "make sizes",
+        "cd /home/agent/humanize && make test",
+    ],
+)
+def test_spellings_of_a_run(line: str) -> None:
+    assert covers(SIZES, ran(line))
+    assert covers(SIZES, ran(line, by="run_tests"))
+    assert not covers(SIZES, ran(line, 1))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest tests/test_other.py",
+        "pytest tests/test_sizes.py::test_one",
+        "pytest tests/test_sizes.py -k one",
+        "pytest -m fast tests/test_sizes.py",
+        "pytest --deselect x tests/test_sizes.py",
+        "pytest --ignore=tests/test_sizes.py",
+        "pytest --lf",
+        "pytest --collect-only",
+        "pytest --co -q tests/test_sizes.py",
+        "pytest --version",
+        "pytest --help",
+        "pytest -c other.ini tests/test_sizes.py",
+        "pytest -o python_files=x tests",
+        "PYTEST_ADDOPTS='-k one' pytest tests/test_sizes.py",
+        "pytest tests/test_*.py",
+        "pytest $FILES",
+        "cd docs && pytest",
+        "cd /elsewhere && pytest tests/test_sizes.py",
+        "pytest tests/test_sizes.py; true",
+        "pytest tests/test_sizes.py || true",
+        "true || pytest tests/test_sizes.py",
+        "pytest tests/test_sizes.py | tail -5",
+        "pytest tests/test_sizes.py &",
+        "if false; then pytest tests/test_sizes.py; fi",
+        "! pytest tests/test_sizes.py",
+        "exit 0; pytest tests/test_sizes.py",
+        "echo pytest tests/test_sizes.py",
+        "echo ';' pytest tests/test_sizes.py",
+        "echo 'x; pytest tests/test_sizes.py'",
+        "cat > run.sh <<EOF\npytest tests/test_sizes.py\nEOF",
+        "# pytest tests/test_sizes.py",
+        "pip install pytest",
+        "make test NAME=x",
+        "pytest 'tests/test_sizes.py",
+    ],
+)
+def test_what_is_no_run_of_all_of_them(line: str) -> None:
+    assert not covers(SIZES, ran(line))
+
+
+def test_the_declared_command_is_meant_where_none_is_named() -> None:
+    assert covers(SIZES, ran(None, by="run_tests"))
+    assert not covers(WHOLE, ran(None, by="run_tests"))
+    assert covers(WHOLE, ran("pytest -q", by="run_tests"))
+    assert covers(WHOLE, ran("make test"))
+    assert not covers(WHOLE, ran("pytest tests"))
+
+
+def test_the_folder_of_the_command_counts() -> None:
+    assert covers(SIZES, ran("pytest test_sizes.py", cwd="tests"))
+    assert not covers(SIZES, ran("pytest test_sizes.py"))
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        ("pytest tests/test_sizes.py", True),
+        ("cd /home/agent/humanize && pytest tests/test_sizes.py", True),
+        ("ls; pytest tests/test_sizes.py", True),
+        ("false && pytest tests/test_sizes.py", False),
+        ("cd tests && pytest test_sizes.py", False),
+        ("pytest tests/test_sizes.py && false", False),
+    ],
+)
+def test_a_failure_is_that_of_the_tests(line: str, seen: bool) -> None:
+    failing = Atom(tests=("tests/test_sizes.py",), exit_code=1)
+    assert covers(failing, ran(line, 1)) is seen
+
+
+def test_a_run_without_an_end_is_none() -> None:
+    assert not covers(Atom(tests=(".",)), ran("pytest", None))
+    assert not covers(Atom(tests=(".",)), Step(1, "run_command", {"command": "pytest"}))
+
+
+def test_a_process_is_a_run_by_itself() -> None:
+    atom = Atom(kind="exec", tests=("tests/test_sizes.py",), exit_code=0)
+    fields: dict[str, JsonValue] = {
+        "argv": ["/opt/venv/bin/python", "-m", "pytest", "tests"],
+        "exit_code": 0,
+    }
+    process = Step(1, "exec", {**fields, "cwd": CONTEXT.worktree}, kind="exec")
+    assert covers(atom, process)
+    assert not covers(atom, Step(1, "exec", {**fields, "cwd": "/tmp"}, kind="exec"))
+    assert not covers(SIZES, process)
+
+
+NODE = Context(
+    worktree="/home/agent/minimist", tests="npm test", aliases={"npm test": "tape 'test/*.js'"}
+)
+FOLDER = Atom(tests=("test",), exit_code=0)
+ONE_FILE = Atom(tests=("test/num.js",), exit_code=0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "npm test",
+        "tape test/*.js",
+        "tape 'test/**/*.js'",
+        "tape -r ./setup.js test/*.js",
+        "npx tape test/*",
+        "npx --no-install tape test/*.js",
+        "node_modules/.bin/tape test/*.js",
+        "node node_modules/.bin/tape test/*.js",
+        "cd test && tape '*.js'",
+        "node --test",
+        "node --test --test-reporter=tap test/",
+        "node --test --test-reporter spec test",
+    ],
+)
+def test_spellings_of_a_run_in_javascript(line: str) -> None:
+    for atom in (FOLDER, ONE_FILE):
+        assert matcher(atom, NODE)(ran(line))
+        assert not matcher(atom, NODE)(ran(line, 1))
+
+
+@pytest.mark.parametrize(
+    "line", ["tape test/num.js", "node test/num.js", "node --test test/num.js test/dash.js"]
+)
+def test_one_file_in_javascript(line: str) -> None:
+    assert matcher(ONE_FILE, NODE)(ran(line))
+    assert not matcher(FOLDER, NODE)(ran(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tape",
+        "tape test/n*.js",
+        "tape test/{num,dash}.js",
+        "tape test/num.js --ignore x",
+        "tape -i .gitignore test/*.js",
+        "node --test --test-name-pattern=one test/num.js",
+        "node --test-only test/num.js",
+        "node -e 1 test/num.js",
+        "node test/other.js test/num.js",
+        "npx tape-run test/num.js",
+        "npm run test-other",
+        "tape test/*.js | head",
+        "tape test/*.js || true",
+        "echo tape test/*.js",
+    ],
+)
+def test_what_is_no_run_of_them_in_javascript(line: str) -> None:
+    assert not matcher(ONE_FILE, NODE)(ran(line))
+    assert not matcher(FOLDER, NODE)(ran(line))
+
+
+MAKE = Context(worktree="/home/agent/cjson", tests="make check")
+
+
+@pytest.mark.parametrize("line", [None, "make check", "make check && git status"])
+def test_the_tasks_own_make_is_the_whole_suite(line: str | None) -> None:
+    step = ran(line, by="run_tests" if line is None else "run_command")
+    assert matcher(WHOLE, MAKE)(step)
+    assert not matcher(SIZES, CONTEXT)(ran("make check"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "make",
+        "make all",
+        "make -n check",
+        "make check CC=true",
+        "MAKEFLAGS=-n make check",
+        "make check; true",
+        "cd /tmp && make check",
+    ],
+)
+def test_another_make_is_no_test_run(line: str) -> None:
+    assert not matcher(WHOLE, MAKE)(ran(line))

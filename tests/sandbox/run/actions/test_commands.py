@@ -1,0 +1,231 @@
+"""Commands, tests and git on a real worktree."""
+
+import errno
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pydantic import JsonValue
+
+from sandbox.container.engines.base import Session
+from sandbox.model.action import GitDiff, RunCommand, RunTests
+from sandbox.model.observation import ErrorCode
+from sandbox.model.session import Command, Completed
+from sandbox.run.actions.registry import perform
+from sandbox.run.actions.run_tests import Counts, counts_of, told_by
+from sandbox.run.actions.workspace import Workspace
+from tests.sandbox.local_session import LocalSession
+from tests.sandbox.run.actions.acting import limited, refusal, result
+from tests.sandbox.worlds import task
+
+
+def test_a_command_is_run(root: Path, workspace: Workspace) -> None:
+    (root / "sub").mkdir()
+    line = "cat; pwd; echo oops >&2; printf '\\xff'; exit 3"
+    found = result(RunCommand(command=line, cwd="sub", stdin="é\n"), workspace)
+    assert found["exit_code"] == 3
+    assert found["signal"] is None
+    assert found["stdout"] == f"é\n{root}/sub\n�"
+    assert found["stderr"] == "oops\n"
+    assert found["timed_out"] is False
+    assert result(RunCommand(command="kill -9 $$"), workspace)["signal"] == 9
+
+
+def test_the_environment_is_fixed(
+    workspace: Workspace, session: LocalSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "1")
+    result(RunCommand(command="true"), workspace)
+    (command,) = session.commands
+    assert command.environment["PATH"].startswith("/opt/venv/bin:")
+    assert command.environment["PYTHONHASHSEED"] == "0"
+    assert "SECRET" not in command.environment
+    assert command.user.uid == 10001
+
+
+class _Full(LocalSession):
+    """The container's limit is used up by what earlier commands have left running."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.left = left
+
+    def run(self, command: Command) -> Completed:
+        if self.left:
+            raise BlockingIOError(errno.EAGAIN, "no further process can start")
+        return super().run(command)
+
+    def kill_all(self) -> int:
+        self.left, left = 0, self.left
+        return left
+
+
+def test_room_is_made_where_no_process_can_start(root: Path) -> None:
+    full = Workspace(cast(Session, _Full(61)), task(), str(root))
+    assert result(RunCommand(command="echo alive"), full)["cleared"] == 61
+    assert result(RunCommand(command="echo alive"), full)["cleared"] == 0
+
+
+def test_where_no_room_can_be_made_it_is_said(root: Path) -> None:
+    full = _Full(61)
+    full.kill_all = lambda: 0  # type: ignore[method-assign]
+    stuck = Workspace(cast(Session, full), task(), str(root))
+    assert refusal(RunCommand(command="echo"), stuck)[0] is ErrorCode.NO_PROCESSES
+
+
+def test_output_is_cut(workspace: Workspace) -> None:
+    small = limited(workspace, observation_bytes=1024)
+    found = result(RunCommand(command="head -c 5000 /dev/zero | tr '\\0' x"), small)
+    assert (len(cast(str, found["stdout"])), found["stdout_truncated"]) == (1024, True)
+    assert found["stderr_truncated"] is False
+
+
+def test_a_command_that_takes_too_long_keeps_its_output(workspace: Workspace) -> None:
+    action = RunCommand(command="echo here; sleep 99", timeout_seconds=0.3)
+    observation = perform(action, workspace).observation
+    assert observation.error_code == ErrorCode.TIMEOUT
+    assert "killed after 0.3 seconds" in (observation.message or "")
+    assert observation.result["stdout"] == "here\n"
+    assert observation.result["timed_out"] is True
+
+
+def test_a_command_has_the_least_of_all_times(workspace: Workspace, session: LocalSession) -> None:
+    result(RunCommand(command="true", timeout_seconds=9999), workspace)
+    result(RunCommand(command="true", timeout_seconds=7), workspace)
+    hurried = replace(workspace, deadline=time.monotonic() + 3)
+    result(RunCommand(command="true"), hurried)
+    given = [command.timeout or 0 for command in session.commands]
+    assert given[:2] == [300, 7]
+    assert 0 < given[2] <= 3
+
+
+def test_commands_that_cannot_be_run(
+    root: Path, workspace: Workspace, session: LocalSession
+) -> None:
+    (root / "f").write_text("")
+    cases = [
+        (RunCommand(command="true", cwd="gone"), ErrorCode.NOT_FOUND),
+        (RunCommand(command="true", cwd="f"), ErrorCode.NOT_A_FOLDER),
+        (RunCommand(command="a\0b"), ErrorCode.BAD_ARGUMENTS),
+    ]
+    for action, code in cases:
+        assert refusal(action, workspace)[0] == code
+    session.lost = BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+    found, message = refusal(RunCommand(command="true"), workspace)
+    assert found == ErrorCode.NO_PROCESSES
+    assert "/bin/bash" in message
+
+
+TESTS = """
+import pytest
+def test_good(): pass
+def test_bad(): assert False
+@pytest.mark.skip
+def test_skipped(): pass
+@pytest.fixture
+def broken(): raise ValueError
+def test_error(broken): pass
+"""
+
+
+def test_outcomes_are_counted(root: Path, workspace: Workspace, session: LocalSession) -> None:
+    (root / "test_x.py").write_text(TESTS)
+    found = result(RunTests(), workspace)
+    counted = [found[name] for name in ("passed", "failed", "errors", "skipped", "exit_code")]
+    assert counted == [1, 1, 1, 1, 1]
+    assert found["command"] == "python -m pytest -q"
+    options = session.commands[0].environment["PYTEST_ADDOPTS"].split()
+    assert not Path(options[0].removeprefix("--junitxml=")).exists()
+    assert not list(root.glob("*.xml"))
+
+
+def test_without_a_report_there_are_no_counts(workspace: Workspace) -> None:
+    found = result(RunTests(command="echo '5 passed'"), workspace)
+    assert found["passed"] is None
+    assert found["stdout"] == "5 passed\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<testsuite",
+        b'<testsuite tests="x" failures="0" errors="0" skipped="0"/>',
+        b'<testsuite tests="1"/>',
+        b'<!DOCTYPE x [<!ENTITY a "b">]><testsuite tests="1" failures="0" errors="0" skipped="0"/>',
+    ],
+)
+def test_what_is_no_report(content: bytes) -> None:
+    assert counts_of(content) == Counts()
+
+
+def test_differences_and_their_owners(repository: Path, workspace: Workspace) -> None:
+    (repository / "src" / "a.py").write_text("one\n2\nthree\n")
+    (repository / "notes.md").rename(repository / "moved.md")
+    (repository / "new\nfile").write_text("")
+    (repository / "x.pyc").write_text("")
+    scope: JsonValue = {
+        "must": ["src/a.py"],
+        "user": ["notes.md"],
+        "generated": ["*.pyc"],
+        "never": ["n*"],
+    }
+    ours = replace(workspace, task=task(scope=scope))
+    result(RunCommand(command="git add -A notes.md moved.md && git add -N ."), ours)
+    found = result(GitDiff(), ours)
+    paths = cast(list[dict[str, str]], found["paths"])
+    assert {path["path"]: (path["status"], path["owner"]) for path in paths} == {
+        "src/a.py": (" M", "yours"),
+        "moved.md": ("R ", "unclaimed"),
+        "new\nfile": (" A", "forbidden"),
+        "x.pyc": (" A", "generated"),
+    }
+    assert "-two\n+2\n" in cast(str, found["diff"])
+    only = result(GitDiff(path="src"), ours)
+    assert [path["path"] for path in cast(list[dict[str, str]], only["paths"])] == ["src/a.py"]
+
+
+def test_a_long_difference_is_cut(repository: Path, workspace: Workspace) -> None:
+    (repository / "notes.md").write_text("x\n" * 5000)
+    found = result(GitDiff(), limited(workspace, observation_bytes=1024))
+    assert found["truncated"]
+    assert len(cast(str, found["diff"])) == 1024
+
+
+def test_git_that_cannot_tell(workspace: Workspace) -> None:
+    code, message = refusal(GitDiff(), workspace)
+    assert code == ErrorCode.NOT_FOUND
+    assert "not a git repository" in message
+
+
+def test_a_lost_session_is_an_error(session: LocalSession, workspace: Workspace) -> None:
+    class LostError(Exception):
+        pass
+
+    session.lost = LostError()
+    with pytest.raises(LostError):
+        perform(RunCommand(command="true"), replace(workspace, session=cast(Session, session)))
+
+
+@pytest.mark.parametrize(
+    ("output", "counts"),
+    [
+        (b"1..3\n# tests 3\n# pass  3\n\n# ok\n", Counts(3, 0, 0, 0)),
+        (b"# tests 3\n# pass  2\n# fail  1\n", Counts(2, 1, 0, 0)),
+        (
+            b"# tests 9\n# suites 0\n# pass 4\n# fail 2\n# cancelled 1\n# skipped 1\n# todo 1\n",
+            Counts(4, 2, 1, 2),
+        ),
+        ("\u2139 tests 1\n\u2139 pass 1\n\u2139 fail 0\n".encode(), Counts(1, 0, 0, 0)),
+        (b"# tests 1\n# pass  1\n# tests 2\n# pass  1\n# fail  1\n", Counts(2, 1, 0, 0)),
+        (b"Error: Cannot find module\n", Counts()),
+        (b"# pass  3\n", Counts()),
+        (b"# tests many\n", Counts()),
+    ],
+)
+def test_counts_are_those_that_tape_and_node_tell_at_their_end(
+    output: bytes, counts: Counts
+) -> None:
+    assert told_by(output) == counts

@@ -1,0 +1,191 @@
+import tarfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sandbox.agents.base import Agent
+from sandbox.agents.scripted import ScriptedAgent, null_agent
+from sandbox.container.engines.base import ContainerInfo
+from sandbox.container.engines.fake import Answer, FakeEngine
+from sandbox.model import trace as traces
+from sandbox.model.action import Request
+from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.errors import UsageError
+from sandbox.model.event import RunEnded
+from sandbox.model.grade import Verdict
+from sandbox.model.job import Job, JobResult
+from sandbox.model.store import RunFolder, Store
+from sandbox.model.task import ScriptedAction
+from sandbox.rules.policy.approvers import DenyAll
+from sandbox.run.batch import Batch, exit_code, plan
+from sandbox.run.trial import RUN, Trial
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
+
+TASK = "humanize/file-sizes"
+FOLDERS = ("home", "home/agent", "home/agent/humanize", "tmp")
+SLEEP = ScriptedAction(action="run_command", arguments={"command": "sleep 1000"})
+
+
+class SilentAgent:
+    """Says nothing, until nobody waits any more."""
+
+    name = "silent"
+
+    def __init__(self, waiting: threading.Event) -> None:
+        self._waiting = waiting
+
+    def begin(self, briefing: Briefing) -> None: ...
+
+    def next(self, reply: Reply | None, timeout: float) -> Request | None:  # noqa: ARG002
+        self._waiting.set()
+        threading.Event().wait(timeout)
+        raise TimeoutError
+
+    def ending(self) -> str:
+        return ""
+
+    def close(self, reply: Reply | None, ended: Ended) -> None: ...
+
+
+class World:
+    """A fake engine that holds the task's image, and a store."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sleeping = threading.Event()
+        python = ("/opt/venv/bin/python", "**")
+        self.engine = FakeEngine({python: Answer(exit_code=1), ("**",): self._answer})
+        self.store = Store(folder / "runs")
+        archive = folder / "root.tar"
+        with tarfile.open(archive, "w") as tar:
+            for name in FOLDERS:
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o777, 10001, 10001
+                tar.addfile(entry)
+        info = self.engine.import_image(archive, tag="t", labels={})
+        self.image = BuiltImage("t", info.id, 0, 0.0, rebuilt=False)
+        self.task = library.load(TASK)
+
+    def _answer(self, *_: object) -> Answer:
+        self.sleeping.set()
+        return Answer(seconds=None)
+
+    def batch(self, agent: Callable[[Job, RunFolder], Agent], at_once: int = 2) -> Batch:
+        def prepare(job: Job) -> Trial:
+            return Trial(self.task, self.image, lambda folder: agent(job, folder), DenyAll())
+
+        return Batch(prepare, self.engine, self.store, at_once)
+
+    def left(self) -> list[ContainerInfo]:
+        return self.engine.containers(RUN)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def jobs(trials: int) -> list[Job]:
+    return plan([(TASK, "d")], "null", trials)
+
+
+def test_first_trials_of_all_tasks_come_first() -> None:
+    planned = plan([("a/b", "1"), ("c/d", "2"), ("a/b", "1")], "x", 2)
+    assert [(job.task, job.trial) for job in planned] == [
+        ("a/b", 1),
+        ("c/d", 1),
+        ("a/b", 2),
+        ("c/d", 2),
+    ]
+    assert Job.model_validate_json(planned[0].model_dump_json()) == planned[0]
+
+
+def test_numbers_that_make_no_sense_are_refused(world: World) -> None:
+    with pytest.raises(UsageError, match="0 trials"):
+        plan([(TASK, "d")], "x", 0)
+    with pytest.raises(UsageError, match="0 runs at once"):
+        world.batch(lambda _job, _folder: null_agent(), 0)
+
+
+def test_every_job_is_a_run_of_its_own(world: World) -> None:
+    found = list(world.batch(lambda _job, _folder: null_agent()).results(jobs(5)))
+    assert {result.verdict for result in found} == {Verdict.FAILED}
+    assert sorted(result.job.trial for result in found) == [1, 2, 3, 4, 5]
+    assert {result.run for result in found} == {folder.id for folder in world.store.folders()}
+    assert world.left() == []
+
+
+def test_a_run_that_errs_stops_no_other(world: World) -> None:
+    def agent(job: Job, folder: RunFolder) -> Agent:
+        if job.trial == 1:
+            raise ValueError("no such luck")
+        return null_agent()
+
+    found = {each.job.trial: each for each in world.batch(agent).results(jobs(3))}
+    assert found[1].verdict is Verdict.ERROR
+    assert found[1].problem == "ValueError: no such luck"
+    assert [found[trial].verdict for trial in (2, 3)] == [Verdict.FAILED] * 2
+    assert exit_code(list(found.values())) == 3
+
+
+def test_an_interrupt_keeps_what_is_done_and_ends_what_goes_on(world: World) -> None:
+    waiting = threading.Event()
+
+    def agent(job: Job, folder: RunFolder) -> Agent:
+        return null_agent() if job.trial == 1 else SilentAgent(waiting)
+
+    batch = world.batch(agent)
+    results = batch.results(jobs(6))
+    first = next(results)
+    waiting.wait()
+    with pytest.raises(KeyboardInterrupt):
+        results.throw(KeyboardInterrupt())
+    assert first.verdict is Verdict.FAILED
+    stopped = batch.remaining()
+    assert stopped
+    assert all(result.interrupted for result in stopped)
+    begun = {folder.id: folder for folder in world.store.folders()}
+    assert len(begun) < 6
+    for result in stopped:
+        if result.run:
+            folder = begun[result.run]
+            assert folder.record().problem == "It was interrupted."
+    assert begun[first.run or ""].record().verdict is Verdict.FAILED
+    assert world.left() == []
+
+
+def test_an_interrupt_ends_a_command_that_runs(world: World) -> None:
+    batch = world.batch(lambda _job, _folder: ScriptedAgent((SLEEP,)), at_once=1)
+    results = batch.results(jobs(1))
+
+    def stop() -> None:
+        world.sleeping.wait()
+        batch.stop()
+
+    interrupt = threading.Thread(target=stop)
+    interrupt.start()
+    (result,) = results
+    interrupt.join()
+    assert result.interrupted
+    ended = traces.read(world.store.folder(result.run or "").trace).entries[-1].event
+    assert isinstance(ended, RunEnded)
+    assert ended.reason == "interrupted"
+    assert world.left() == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        ([], 0),
+        ([Verdict.PASSED] * 2, 0),
+        ([Verdict.PASSED, Verdict.FAILED], 1),
+        ([Verdict.ERROR, Verdict.FAILED], 3),
+        ([Verdict.ERROR, Verdict.INVALID, Verdict.FAILED], 4),
+        ([None], 3),
+    ],
+)
+def test_the_highest_exit_code_wins(verdicts: list[Verdict | None], code: int) -> None:
+    job = jobs(1)[0]
+    assert exit_code([JobResult(job=job, run=None, verdict=each) for each in verdicts]) == code

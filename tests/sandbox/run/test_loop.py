@@ -1,0 +1,262 @@
+"""The loop: what each request makes of a run, and what the trace says of it."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from sandbox.agents.scripted import null_agent
+from sandbox.rules.policy.approvers import AllowAll
+from tests.sandbox.runs import ANSWER, FINAL, LOOK, World, command, script
+from tests.sandbox.worlds import task
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    (tmp_path / "tree").mkdir()
+    return World(tmp_path)
+
+
+def test_a_run_from_start_to_answer(world: World) -> None:
+    agent = script(
+        ("write_file", {"path": "a", "content": "1\n"}),
+        ("run_command", {"command": "cat a"}),
+        FINAL,
+        LOOK,
+    )
+    ended = world.run(agent)
+    assert world.kinds == [
+        "run_started",
+        "action",
+        "files_changed",
+        "observation",
+        "action",
+        "observation",
+        "action",
+        "final",
+        "observation",
+        "run_ended",
+    ]
+    assert [entry.action_id for entry in world.entries] == [
+        None, "1", "1", "1", "2", "2", "3", "3", "3", None,
+    ]  # fmt: skip
+    assert (ended.reason, ended.turns) == ("final_answer", 3)
+    assert ended == world.ended
+    assert ended.memory_peak_bytes == 1 << 20
+    assert agent.replies[1].result["stdout"] == "1\n"
+    assert agent.replies[2].result == {"accepted": True}
+    assert len(agent.replies) == 3
+
+
+def test_an_agent_that_does_nothing(world: World) -> None:
+    assert world.run(null_agent()).reason == "agent_exited"
+    assert world.kinds == ["run_started", "run_ended"]
+
+
+def test_what_is_not_understood_is_answered(world: World) -> None:
+    agent = world.act(
+        ("red_file", {"path": "a"}),
+        ("read_file", {"pth": "a"}),
+        ("read_file", {"path": 3}),
+        ("read_file", {"path": "a", "first_line": 0}),
+        ("run_command", {"command": ""}),
+        LOOK,
+    )
+    assert world.codes == ["unknown_tool", *["bad_arguments"] * 4, "ok"]
+    messages = [reply.message or "" for reply in agent.replies]
+    assert "did you mean read_file" in messages[0]
+    assert "path: Field required" in messages[1]
+    assert "did you mean path?" in messages[1]
+    assert "path: Input should be a valid string" in messages[2]
+    assert "first_line: Input should be greater than or equal to 1" in messages[3]
+
+
+# Final answers
+
+
+GOOD: dict[str, JsonValue] = {"text": "", "count": 1, "ratio": 1, "sure": True, "names": []}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"text": 1}, "text must be a string, not integer"),
+        ({"count": True}, "count must be a integer, not boolean"),
+        ({"count": 1.0}, "count must be a integer, not number"),
+        ({"count": "41"}, "count must be a integer, not string"),
+        ({"ratio": False}, "ratio must be a number, not boolean"),
+        ({"sure": 1}, "sure must be a boolean, not integer"),
+        ({"names": {}}, "names must be a list, not object"),
+        ({"names": None}, "names must be a list, not null"),
+        ({"nmes": []}, "nmes is unknown; did you mean names?"),
+        ({"text": "absent"}, "text is missing"),
+    ],
+)
+def test_a_final_answer_of_another_shape_can_be_corrected(
+    world: World, change: dict[str, JsonValue], problem: str
+) -> None:
+    world.task = task(final=ANSWER)
+    wrong = {key: value for key, value in {**GOOD, **change}.items() if value != "absent"}
+    agent = world.act(("final_answer", {"fields": wrong}), ("final_answer", {"fields": GOOD}))
+    assert world.codes == ["bad_arguments", "ok"]
+    message = agent.replies[0].message or ""
+    assert problem in message
+    assert "SECRET" not in message
+    assert "41" not in message.replace(problem, "")
+    finals = [entry.event for entry in world.entries if entry.event.kind == "final"]
+    assert [final.fields for final in finals] == [GOOD]
+    assert world.ended.reason == "final_answer"
+
+
+# Policy
+
+
+POLICY: JsonValue = {
+    "rules": [
+        {"id": "no-push", "when": {"command": "git push"}, "decision": "deny", "reason": "No."},
+        {
+            "id": "network",
+            "when": {"command": "^echo net"},
+            "decision": "ask",
+            "scope": "network",
+            "reason": "It needs the network.",
+        },
+        {
+            "id": "docs",
+            "when": {"action": ["write_file", "apply_patch"], "path": "docs/**"},
+            "decision": "ask",
+            "scope": "docs",
+            "reason": "Docs are another's.",
+        },
+    ],
+    "approver": [
+        {"scope": "network", "command": "once", "answer": {"approved": True}},
+        {"scope": "network", "command": "always", "answer": {"approved": True, "lasts": "run"}},
+        {
+            "scope": "network",
+            "command": "never",
+            "answer": {"approved": False, "reason": "Not now.", "fallback_command": "echo off"},
+        },
+        {"scope": "docs", "answer": {"approved": True}},
+    ],
+}
+
+
+def request(line: str, scope: str = "network") -> tuple[str, dict[str, JsonValue]]:
+    return ("request_approval", {"scope": scope, "command": line, "reason": "because"})
+
+
+def test_what_is_denied_is_not_run(world: World) -> None:
+    world.task = task(policy=POLICY)
+    agent = world.act(command("touch x; git push"))
+    assert world.codes == ["policy_denied"]
+    assert agent.replies[0].message == "Rule no-push: No."
+    assert not (world.root / "x").exists()
+
+
+def test_a_grant_is_asked_for_used_and_used_up(world: World) -> None:
+    world.task = task(policy=POLICY)
+    agent = world.act(
+        command("echo net once"),
+        request("echo net once"),
+        command("echo net once "),
+        command("echo net once"),
+        command("echo net once"),
+    )
+    assert world.codes == [
+        "approval_required", "ok", "approval_required", "ok", "approval_required",
+    ]  # fmt: skip
+    assert "scope 'network' and the command 'echo net once'" in (agent.replies[0].message or "")
+    decided = [
+        (entry.event.granted_at, entry.sequence, entry.action_id)
+        for entry in world.entries
+        if entry.event.kind == "approval_decided"
+    ]
+    (first, granted_at, _), (second, _, user) = decided
+    assert (first, second, user) == (None, granted_at, "4")
+    asked = [entry.event for entry in world.entries if entry.event.kind == "approval_asked"]
+    assert len(asked) == 1
+
+
+def test_a_grant_for_the_run_stays(world: World) -> None:
+    world.task = task(policy=POLICY)
+    line = "echo net always"
+    world.act(request(line), command(line), command(line))
+    assert world.codes == ["ok"] * 3
+
+
+def test_after_a_denial_the_same_command_is_denied(world: World) -> None:
+    world.task = task(policy=POLICY)
+    agent = world.act(request("echo net never"), command("echo net never"))
+    assert world.codes == ["ok", "approval_denied"]
+    assert agent.replies[0].result == {
+        "approved": False,
+        "reason": "Not now.",
+        "fallback_command": "echo off",
+    }
+    assert agent.replies[1].message == "It was denied: Not now. Do this instead: echo off"
+
+
+def test_other_actions_ask_too(world: World) -> None:
+    world.task = task(policy=POLICY)
+    write = ("write_file", {"path": "docs//a", "content": ""})
+    agent = world.act(write, request("write_file docs/a", "docs"), write)  # type: ignore[arg-type]
+    assert world.codes == ["approval_required", "ok", "ok"]
+    assert "'write_file docs/a'" in (agent.replies[0].message or "")
+
+
+def test_who_is_asked_is_told_what_a_write_or_a_patch_would_change(world: World) -> None:
+    world.task = task(policy=POLICY)
+    world.approver = AllowAll()
+    patch = "--- a/docs/a\n+++ b/docs/a\n@@ -1 +1 @@\n-two\n+three\n"
+    world.act(
+        ("write_file", {"path": "docs/a", "content": "one\n"}),
+        ("write_file", {"path": "docs/a", "content": "two\n"}),
+        ("write_file", {"path": "docs/a", "content": "two\n" * 9_999}),
+        ("write_file", {"path": "docs/a", "content": "two\n"}),
+        ("apply_patch", {"patch": patch}),
+        command("echo net"),
+    )
+    assert world.codes == ["ok"] * 6
+    asked = [one.event for one in world.entries if one.event.kind == "approval_asked"]
+    effects = [one.question.effect.splitlines() for one in asked]
+    assert effects[0][2:] == ["@@ -0,0 +1 @@", "+one"]
+    assert effects[1][2:] == ["@@ -1 +1 @@", "-one", "+two"]
+    assert effects[2:] == [
+        ["docs/a: 4 characters become 39996"],
+        ["docs/a: 39996 characters become 4"],
+        patch.splitlines(),
+        [],
+    ]
+
+
+# Budgets
+
+
+def test_the_turns_are_limited(world: World) -> None:
+    world.task = task(limits={"turns": 3})
+    agent = world.act(LOOK, LOOK, LOOK, FINAL, LOOK)
+    assert world.codes == ["ok", "ok", "ok", "budget_exhausted"]
+    assert (world.ended.reason, world.ended.turns) == ("turn_limit", 3)
+    assert agent.replies[3].message == "The 3 actions are used up."
+
+
+def test_the_output_is_limited(world: World) -> None:
+    world.task = task(limits={"output_bytes": 2048})
+    agent = world.act(command("head -c 900 /dev/zero | tr '\\0' x"), command("seq 500"), LOOK)
+    assert world.codes == ["ok", "budget_exhausted"]
+    assert world.ended.reason == "output_limit"
+    assert agent.replies[1].result == {}
+
+
+def test_the_time_bounds_a_command(world: World) -> None:
+    world.task = task(limits={"seconds": 0.4})
+    agent = world.act(command("sleep 99"), LOOK, LOOK)
+    assert world.codes == ["timeout", "budget_exhausted"]
+    assert world.ended.reason == "time_limit"
+    assert agent.replies[1].message == "The 0.4 seconds are over."
+
+
+def test_the_time_bounds_an_agent(world: World) -> None:
+    world.task = task(limits={"seconds": 0.2})
+    assert world.program("import time; time.sleep(99)", grace=0.1).reason == "time_limit"

@@ -4,10 +4,14 @@ An approximation that never runs anything: a line that cannot be read counts as 
 """
 
 import re
-import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import basename
+
+from sandbox.model.shell.options import option_value
+from sandbox.model.shell.reader import NamedProgram, programs
+from sandbox.model.shell.table import shipped
+from sandbox.model.shell.tokens import Redirection, simple_commands
 
 
 def _words(text: str) -> frozenset[str]:
@@ -32,10 +36,6 @@ VALUED_OPTIONS = {
 EXTERNAL = _words("curl ftp gh nc ncat rsync scp sftp ssh telnet twine wget")
 IRREVERSIBLE = _words("dd mkfs rm shred truncate")
 PRIVILEGED = _words("chown doas mount setcap su sudo")
-WRAPPERS = _words("command env exec nice nohup sudo time")
-SEPARATORS = re.compile(r"[;&|()\n]+")
-HARMLESS_REDIRECTION = re.compile(r"[0-9]?>&[0-9-]|(&|[0-9])?>>?\s*/dev/null")
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 GIT_DESTROYS = re.compile(
     r"reset .*--hard|clean\b|restore\b|checkout .*(--( |$)|\.( |$)|-f\b)|rebase\b|filter-branch"
     r"|branch .*-D\b|stash (drop|clear)|push .*(--force|-f\b)|reflog expire"
@@ -47,7 +47,7 @@ class Simple:
     """One program with its arguments."""
 
     program: str
-    """Its name without a folder; `python -m x` is `x`."""
+    """Its name in the table of programs, without a folder; `python -m x` is `x`."""
     words: tuple[str, ...]
     privileged: bool = False
     """Whether it runs by `sudo` or the like."""
@@ -98,32 +98,25 @@ class Simple:
 
 @lru_cache(maxsize=4096)
 def parse(line: str) -> tuple[Simple, ...]:
-    """Split a line into its programs; none where it cannot be read."""
-    bare = HARMLESS_REDIRECTION.sub(" ", line.replace("\\\n", " "))
-    lexer = shlex.shlex(bare, posix=True, punctuation_chars=";&|()\n")
-    lexer.whitespace = " \t\r"
-    lexer.commenters = ""
-    try:
-        tokens = list(lexer)
-    except ValueError:
-        return ()
-    found: list[Simple] = []
-    words: list[str] = []
-    for token in [*tokens, ";"]:
-        if not SEPARATORS.fullmatch(token):
-            words.append(token)
-        elif words:
-            found += _simple(words)
-            words = []
+    """Split a line into the programs that do its work; none where it cannot be read.
+
+    Wrappers and shells are left out for what they start: `sudo -n ls` is a privileged `ls`.
+    """
+    found = [_simple(each) for each in programs(line, shipped()) if not each.starts_others]
+    if not found and any(command.environment for command in simple_commands(line)):
+        return (Simple("env", ()),)
     return tuple(found)
 
 
 def reads_only(line: str) -> bool:
     """Whether nothing in the line writes."""
-    programs = parse(line)
-    if not programs or "`" in line or ">" in _unquoted(line):
+    found = parse(line)
+    if not found:
         return False
-    return all(program.reads for program in programs)
+    for command in simple_commands(line):
+        if command.substitutes or any(map(_writes, command.redirections)):
+            return False
+    return all(program.reads for program in found)
 
 
 def risky(line: str) -> bool:
@@ -133,31 +126,22 @@ def risky(line: str) -> bool:
 
 def aim(line: str) -> Simple | None:
     """Return what the line is for: its last program that writes, else its last one."""
-    programs = parse(line)
-    writers = tuple(program for program in programs if not program.reads)
-    return next(reversed(writers or programs), None)
+    found = parse(line)
+    writers = tuple(program for program in found if not program.reads)
+    return next(reversed(writers or found), None)
 
 
-def _simple(words: list[str]) -> list[Simple]:
-    privileged = False
-    rest = list(words)
-    while rest and (ASSIGNMENT.match(rest[0]) or basename(rest[0]) in WRAPPERS):
-        privileged |= basename(rest[0]) == "sudo"
-        rest = rest[1:]
-        while rest and privileged and rest[0].startswith("-"):
-            rest = rest[1:]
-    if rest and basename(rest[0]) == "timeout":
-        rest = rest[2:]
-    if not rest:
-        return [Simple("env", ())] if words else []
-    program, arguments = basename(rest[0]), rest[1:]
-    if re.fullmatch(r"python[0-9.]*", program) and arguments[:1] == ["-m"] and arguments[1:]:
-        program, arguments = arguments[1], arguments[2:]
-    if re.fullmatch(r"pip[0-9.]+", program):
-        program = "pip"
-    return [Simple(program, tuple(arguments), privileged)]
+def _simple(named: NamedProgram) -> Simple:
+    program = shipped().find(basename(named.started.program))
+    name, words = program.name, named.started.words
+    privileged = named.privileged or bool(PRIVILEGED & set(named.ancestors))
+    module = program.module_option and option_value(program.module_option, words, program)
+    if module:
+        name, words = shipped().find(module[0]).name, module[1:]
+    return Simple(name, words, privileged)
 
 
-def _unquoted(line: str) -> str:
-    bare = HARMLESS_REDIRECTION.sub(" ", line)
-    return re.sub(r"'[^']*'|\"(\\.|[^\"\\])*\"", "''", bare)
+def _writes(redirection: Redirection) -> bool:
+    """Whether a redirection makes or changes a file."""
+    to_descriptor = redirection.kind == ">&" and redirection.target.strip("0123456789") in ("", "-")
+    return ">" in redirection.kind and not to_descriptor and redirection.target != "/dev/null"

@@ -4,16 +4,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
 
+from sandbox.model.shell.options import after_options
+from sandbox.model.shell.reader import started_by
+from sandbox.model.shell.table import shipped
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.shell import commands
 from sandbox.rules.monitors.step_commands import commands_of
 from sandbox.rules.monitors.steps import Step
 
 Word = Callable[[str], object]
-
-_SHELLS = frozenset({"bash", "dash", "sh"})
-_GIT_WITH_VALUE = frozenset({"-C", "-c", "--exec-path", "--git-dir", "--namespace", "--work-tree"})
-"""Options of git itself that have a word of their own behind them."""
 
 
 def matcher(globs: Sequence[str | Sequence[str]], context: Context) -> Callable[[Step], bool]:
@@ -42,8 +40,8 @@ def matcher(globs: Sequence[str | Sequence[str]], context: Context) -> Callable[
 def spellings(words: tuple[str, ...], *, inner: bool = True) -> Iterator[tuple[str, ...]]:
     """Give a command as it stands, its program named without a folder, and as it can be read.
 
-    That is git's without the options before the subcommand, and what `sh -c` runs; as a process
-    that is a step of its own.
+    That is git's without the options before the subcommand, and what it is told to start, as
+    `sh -c` and `xargs` are; of a process that is a step of its own.
     """
     if not words:
         return
@@ -53,12 +51,10 @@ def spellings(words: tuple[str, ...], *, inner: bool = True) -> Iterator[tuple[s
     if name.startswith("git-"):
         yield ("git", name.removeprefix("git-"), *rest)
     elif name == "git" and rest[:1] and rest[0].startswith("-"):
-        while rest and rest[0].startswith("-"):
-            del rest[: 2 if rest[0] in _GIT_WITH_VALUE else 1]
-        yield (name, *rest)
-    elif inner and name in _SHELLS and len(rest) > 1 and re.fullmatch(r"-[a-z]*c", rest[0]):
-        for command in commands(rest[1]):
-            yield from spellings(command.words)
+        yield (name, *after_options(tuple(rest), shipped().find(name)))
+    if inner:
+        for each in started_by(words, shipped()):
+            yield from spellings((each.started.program, *each.started.words), inner=False)
 
 
 def _match(blocks: list[list[Word]], words: tuple[str, ...]) -> bool:

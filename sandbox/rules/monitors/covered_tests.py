@@ -9,13 +9,15 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
+from sandbox.model.shell.reader import commands
+from sandbox.model.shell.tokens import ShellCommand
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import selected
-from sandbox.rules.monitors.shell import ShellCommand, commands
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
 
@@ -25,11 +27,8 @@ _NODE = frozenset({"node", "nodejs"})
 _LOCAL = frozenset({"--no-install", "--no", "--offline", "--"})
 """Options of npx in front of a program that is installed."""
 
-_COMPOUND = frozenset(
-    {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
-     "function", "{", "}", "!", "eval", "trap", "exit", "return", "alias", "set"}
-)  # fmt: skip
-"""Words that make of a list of commands something else."""
+_TURNING = frozenset({"eval", "trap", "exit", "return", "alias", "set"})
+"""Builtins that make of a list of commands something else, as reserved words do."""
 
 _IN_TURN = frozenset({"", "&&", ";", "\n"})
 """Operators behind which the next command does not run at the same time, or instead."""
@@ -84,7 +83,10 @@ def _runs(
     if len(given) > MOST:
         return ()
     found = _meant(given, context)
-    if any(command.words[:1] and command.words[0] in _COMPOUND for command in found):
+    if any(
+        command.keywords or (command.words[:1] and command.words[0] in _TURNING)
+        for command in found
+    ):
         return ()
     runs: list[Roots] = []
     moved = False
@@ -110,7 +112,7 @@ def _meant(found: Sequence[ShellCommand], context: Context) -> tuple[ShellComman
         standing = commands(line) if line is not None and not command.environment else ()
         if len(standing) == 1:
             (one,) = standing
-            command = ShellCommand(one.words, one.environment, command.before, command.after)
+            command = replace(one, before=command.before, after=command.after)
         meant.append(command)
     return tuple(meant)
 

@@ -2,8 +2,9 @@
 
 from functools import lru_cache
 
+from sandbox.model.shell.reader import commands, unwrapped
+from sandbox.model.shell.tokens import ShellCommand
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.shell import ShellCommand, commands, unwrapped
 from sandbox.rules.monitors.steps import Step
 
 _UNQUOTED = str.maketrans("", "", "'\"\\")
@@ -24,8 +25,7 @@ def process_of(step: Step) -> ShellCommand | None:
     words = step.arguments.get("argv")
     if step.kind != "exec" or not isinstance(words, list):
         return None
-    plain, environment = unwrapped([str(word) for word in words], [])
-    return ShellCommand(plain, environment, "", "")
+    return unwrapped(ShellCommand(tuple(map(str, words)), (), "", ""))
 
 
 def commands_of(step: Step, context: Context, *needed: str) -> tuple[ShellCommand, ...]:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 
 from sandbox.model.decision import Example, Pattern, Policy, PolicyRule
-from sandbox.rules.policy.invocation import Started
+from sandbox.model.shell.reader import Started
 from sandbox.rules.policy.rules import Rulebook
 from sandbox.rules.policy.subject import Process, Subject
 

@@ -12,31 +12,15 @@ from itertools import pairwise
 from posixpath import basename, dirname, join, normpath
 
 from sandbox.model import path_text as paths
-from sandbox.rules.policy.programs import Program, SubCommand, Table
+from sandbox.model.shell.options import after_options, option_value
+from sandbox.model.shell.reader import Started
+from sandbox.model.shell.table import Program, SubCommand, Table
 
 Identify = Callable[[str], str | None]
 """The name of the image's program that a file is, by its absolute path; None for another file."""
 
 _DEPTH = 4
 """Programs that run programs that run programs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A program as it is started; paths are text as `model/path.py` writes it."""
-
-    program: str
-    """As it was given: a name, or a path."""
-    words: tuple[str, ...]
-    """All but the program's own name."""
-    called: str = ""
-    """Its own name for itself, argv[0]."""
-    resolved: str = ""
-    """The file, absolute, links followed; empty where that is not known."""
-    cwd: str = "/"
-    """Absolute."""
-    truncated: bool = False
-    """Whether there are more words than these, of which the last may be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,36 +129,6 @@ def _offline(words: tuple[str, ...], program: Program) -> bool:
         word in program.offline_options and behind != "false"
         for word, behind in pairwise((*words, ""))
     )
-
-
-def after_options(words: tuple[str, ...], program: Program) -> tuple[str, ...]:
-    """Leave out the options in front of the first operand, with the values that they take."""
-    place = 0
-    while place < len(words) and words[place][:1] in ("-", "+") and len(words[place]) > 1:
-        if words[place] == "--":
-            return words[place + 1 :]
-        place += 2 if words[place] in program.value_options else 1
-    return words[place:]
-
-
-def option_value(letter: str, words: tuple[str, ...], program: Program) -> tuple[str, ...] | None:
-    """Return what follows `-c` among the leading options: its value, then the other words.
-
-    The letter may end a cluster (`-lc`), or its value stand in the same word (`-mpip`).
-    """
-    place = 0
-    taken = {option[1] for option in program.value_options if len(option) == len("-x")}
-    taken |= {program.text_option or "", program.module_option or ""} - {letter}
-    while place < len(words) and words[place][:1] in ("-", "+") and len(words[place]) > 1:
-        word, rest = words[place], words[place + 1 :]
-        if word == "--":
-            return None
-        if word[0] == "-" and word[1] != "-" and word not in program.value_options:
-            before, found, after = word[1:].partition(letter)
-            if found and not set(before) & taken:
-                return (after, *rest) if after and not program.shell else rest or None
-        place += 2 if word in program.value_options else 1
-    return None
 
 
 def _inner(program: Program, name: str, started: Started) -> Iterator[Started]:

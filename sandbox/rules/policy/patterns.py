@@ -10,9 +10,9 @@ from sandbox.model.decision import Pattern, Words
 from sandbox.model.errors import UndecidedError
 from sandbox.model.glob import Globs
 from sandbox.model.patterns import expression
+from sandbox.model.shell.table import Program, Table
 from sandbox.rules.policy import words
 from sandbox.rules.policy.invocation import Invocation
-from sandbox.rules.policy.programs import Program, Table
 from sandbox.rules.policy.subject import Process, Subject
 
 Fields = tuple[str, ...]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from posixpath import join, normpath
 
 from sandbox.model.decision import Decision, Outcome, Policy, PolicyRule
-from sandbox.rules.policy import shell_programs
+from sandbox.model.shell.reader import programs
+from sandbox.model.shell.table import Table, shipped
 from sandbox.rules.policy.invocation import Identify, Invocation, readings
 from sandbox.rules.policy.patterns import Fields, Matcher
-from sandbox.rules.policy.programs import Table, shipped
 from sandbox.rules.policy.subject import Process, Subject
 
 STRICTNESS = (Outcome.DENY, Outcome.ASK, Outcome.ALLOW)
@@ -78,7 +78,7 @@ class Rulebook:
         findings = [_first(self._actions, lambda rule: self._by_action(rule, subject))]
         if subject.command is not None:
             cwd = normpath(join(self.root, subject.cwd))
-            for found in shell_programs.programs(subject.command, self.table, cwd):
+            for found in programs(subject.command, self.table, cwd):
                 process = Process(
                     found.started, subject.action, found.ancestors, privileged=found.privileged
                 )

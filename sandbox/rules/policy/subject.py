@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sandbox.rules.policy.invocation import Started
+from sandbox.model.shell.reader import Started
 
 
 @dataclass(frozen=True, slots=True)

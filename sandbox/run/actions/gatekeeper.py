@@ -13,9 +13,9 @@ from sandbox.model import path_text as paths
 from sandbox.model.decision import Decision, Outcome, Question
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import Exec, ExecEnd, ExecOutcome
+from sandbox.model.shell.reader import Started
 from sandbox.rules.policy.gate import permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
-from sandbox.rules.policy.invocation import Started
 from sandbox.rules.policy.lineage import Lineage, Lineages
 from sandbox.rules.policy.rules import ALLOWED, Finding, Judgement, Rulebook
 from sandbox.rules.policy.subject import Process

@@ -14,6 +14,13 @@ from sandbox.grading.metrics.shell import aim, parse, reads_only, risky
         "find . -name '*.py' 2>/dev/null",
         "sed -n 1,5p setup.py",
         "timeout 5 cat x",
+        "timeout --signal=KILL 5 cat x",
+        "pytest -q tests/test_a.py::test_one",
+        "echo a # ; rm x",
+        "git log --format=%h > /dev/null 2>&1",
+        "if test -d b; then ls b; fi",
+        "grep '$(rm x)' a",
+        "ls | xargs cat",
         "A=1 env",
     ],
 )
@@ -31,6 +38,11 @@ def test_lines_that_only_look(line: str) -> None:
         "pip install freezegun",
         "git commit -m x",
         "cat `rm x`",
+        'echo "$(rm x)"',
+        "cat > run.sh <<'EOF'\nls\nEOF",
+        "if test -d b; then rm -rf b; fi",
+        "ls | xargs rm",
+        "bash -c 'rm b'",
         "cat $(rm x)",
         "make test",
         "echo 'never closed",
@@ -52,6 +64,11 @@ def test_lines_that_may_write(line: str) -> None:
         "cd x && /bin/rm -rf build",
         "curl -s https://example.org",
         "find . -delete",
+        "if test -d b; then rm -rf b; fi",
+        "bash -c 'rm -rf b'",
+        "ls | xargs rm",
+        "nice -n 5 sudo ls x",
+        "sudo env A=1 ls",
     ],
 )
 def test_risky_lines(line: str) -> None:
@@ -59,7 +76,16 @@ def test_risky_lines(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["git commit -m 'push it'", "git checkout -b x", "echo rm", "pip install a", "ls"]
+    "line",
+    [
+        "cat > run.sh <<'EOF'\nrm -rf build\nEOF",
+        "echo a # ; rm x",
+        "git commit -m 'push it'",
+        "git checkout -b x",
+        "echo rm",
+        "pip install a",
+        "ls",
+    ],
 )
 def test_lines_without_risk(line: str) -> None:
     assert not risky(line)
@@ -87,3 +113,8 @@ def test_the_aim_is_the_last_program_that_writes() -> None:
 )
 def test_a_command_covers_another_of_the_same_aim(first: str, then: str, covered: bool) -> None:
     assert parse(then)[0].covers(parse(first)[0]) is covered
+
+
+def test_words_are_whole() -> None:
+    assert parse("pytest a.py::t")[0].words == ("a.py::t",)
+    assert parse("git log --format=%h")[0].operands == ("log",)

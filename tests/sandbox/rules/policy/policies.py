@@ -4,8 +4,9 @@ from pathlib import Path
 
 from sandbox.model import documents
 from sandbox.model.decision import Decision, Policy
+from sandbox.model.shell.reader import Started
 from sandbox.rules.policy import examples
-from sandbox.rules.policy.invocation import Identify, Started
+from sandbox.rules.policy.invocation import Identify
 from sandbox.rules.policy.rules import Rulebook, nobody
 from sandbox.rules.policy.subject import Process, Subject
 

@@ -6,8 +6,8 @@ import pytest
 
 from sandbox.model import documents
 from sandbox.model.decision import Outcome, Policy
+from sandbox.model.shell.reader import Started
 from sandbox.rules.policy.examples import problems
-from sandbox.rules.policy.invocation import Started
 from sandbox.rules.policy.rules import NO_ROOT, Judgement, Rulebook
 from sandbox.rules.policy.subject import Process, Subject
 from tests.sandbox.rules.policy.policies import ROOT

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sandbox.model import documents
 from sandbox.model.decision import ANY, Words
-from sandbox.rules.policy.programs import SHIPPED, Programs, shipped
+from sandbox.model.shell.table import SHIPPED, Programs, shipped
 from sandbox.rules.policy.words import matches, may_match
 
 TABLE = documents.load(SHIPPED, Programs)

@@ -61,6 +61,10 @@ class Program(Record):
     operands: int = 0
     """Operands of its own in front of that command."""
     markers: tuple[str, ...] = ()
+    transparent: bool = False
+    """Whether all that it does is to start that command, and to end as it does."""
+    asking_options: tuple[str, ...] = ()
+    """Options with which it starts nothing, as `command -v`."""
 
     def sub_command(self, word: str) -> SubCommand | None:
         """Look a sub-command up by name, alias or abbreviation."""

@@ -1,0 +1,1 @@
+"""The one reader of shell lines, which rules, policy and metrics ask."""

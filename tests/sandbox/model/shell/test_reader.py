@@ -110,18 +110,15 @@ class Bash:
         self._folder = folder
         self._log = folder / "log"
         program = folder / "p"
-        program.write_text(
-            f"""#!/bin/sh
-            {{ printf '%s\\037' p "$@"; printf '\\036'; }} >>{self._log}
-            """
-        )
+        # One write for each start: some of them run at the same time.
+        program.write_text(f"#!/bin/sh\nprintf '%s\\037' p \"$@\" '\036' >>{self._log}\n")
         program.chmod(0o755)
 
     def ran(self, line: str) -> Iterator[tuple[str, ...]]:
         self._log.write_text("")
         text = f"export PATH={self._folder}:$PATH\n{line}\nwait"
         subprocess.run(["/bin/bash", "-c", text], timeout=60, capture_output=True, check=False)
-        entries = self._log.read_text().split("\x1e")[:-1]
+        entries = self._log.read_text().split("\x1e\x1f")[:-1]
         return (tuple(entry.split("\x1f")[:-1]) for entry in entries)
 
 

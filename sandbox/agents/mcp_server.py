@@ -32,6 +32,7 @@ from sandbox.agents.call_queue import Calls
 from sandbox.agents.call_server import address
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.agents.tools import Tool, tools
+from sandbox.model.action import ACTIONS
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import AgentError
 from sandbox.model.observation import Observation
@@ -48,7 +49,6 @@ final_answer with the fields that the task asks for: that ends the run.\
 PROGRESS_SECONDS = 5.0
 """Between two notes that a call still goes on, where the client asked for such."""
 
-READ_ONLY = frozenset(("read_file", "list_files", "search_repo", "git_diff"))
 
 _SESSIONS = 256
 """HTTP sessions at once: clients that connect anew leave theirs behind."""
@@ -258,7 +258,7 @@ def _tool(tool: Tool) -> types.Tool:
         input_schema=dict(tool.parameters),
         output_schema=Observation.model_json_schema(),
         annotations=types.ToolAnnotations(
-            read_only_hint=tool.name in READ_ONLY, open_world_hint=False
+            read_only_hint=ACTIONS[tool.name].reads_only, open_world_hint=False
         ),
     )
 

@@ -19,12 +19,21 @@ class Action(Record):
 
     name: ClassVar[str]
     """How agents, policies and rules call it."""
+    reads_only: ClassVar[bool] = False
+    """Whether it leaves everything as it is."""
+    edits: ClassVar[bool] = False
+    """Whether it writes files by itself, not by a program."""
+    shell: ClassVar[bool] = False
+    """Whether it runs a shell line that the agent gives."""
+    by_harness: ClassVar[bool] = False
+    """Whether the program that it starts is the harness's choice, not the agent's."""
 
 
 class ReadFile(Action):
     """Read a file of the worktree, whole or some of its lines."""
 
     name = "read_file"
+    reads_only = True
 
     path: str
     """The file."""
@@ -38,6 +47,7 @@ class ListFiles(Action):
     """List a folder of the worktree."""
 
     name = "list_files"
+    reads_only = True
 
     path: str = "."
     """The folder."""
@@ -51,6 +61,8 @@ class SearchRepository(Action):
     """Search the worktree's text files for a regular expression."""
 
     name = "search_repo"
+    reads_only = True
+    by_harness = True
 
     pattern: str = Field(min_length=1)
     """A POSIX extended regular expression, or plain text with `fixed`."""
@@ -68,6 +80,7 @@ class RunCommand(Action):
     """Run a shell line in the container."""
 
     name = "run_command"
+    shell = True
 
     command: str = Field(min_length=1)
     """The line, run by `bash -c`."""
@@ -83,6 +96,7 @@ class ApplyPatch(Action):
     """Apply a unified diff to the worktree, all of it or nothing."""
 
     name = "apply_patch"
+    edits = True
 
     patch: str = Field(min_length=1)
     """The diff; paths with or without the `a/` and `b/` that git writes."""
@@ -92,6 +106,7 @@ class WriteFile(Action):
     """Write a whole file of the worktree; missing folders are made."""
 
     name = "write_file"
+    edits = True
 
     path: str
     """The file."""
@@ -107,6 +122,7 @@ class RunTests(Action):
     """Run the task's tests, or the command that is given, and count the outcomes."""
 
     name = "run_tests"
+    shell = True
 
     command: str | None = Field(default=None, min_length=1)
     """A shell line in place of the task's own test command."""
@@ -118,6 +134,8 @@ class GitDiff(Action):
     """Show what differs from HEAD, and who owns each path."""
 
     name = "git_diff"
+    reads_only = True
+    by_harness = True
 
     path: str | None = None
     """Only this file or folder."""
@@ -171,6 +189,7 @@ class RunAgent(Action):
     """Let an agent act inside of the container; none can ask for it, the run begins with it."""
 
     name = "run_agent"
+    by_harness = True
 
     command: str
     """Its command line, split as a shell would; `{prompt}` in a word stands for the prompt."""
@@ -196,6 +215,9 @@ ACTIONS: dict[str, type[Action]] = {
     )
 }
 """Every action that can be asked for, by its name."""
+
+EDITS = tuple(name for name, kind in ACTIONS.items() if kind.edits)
+SHELL = tuple(name for name, kind in ACTIONS.items() if kind.shell)
 
 
 SERVER_ACTIONS = (DiscoverTools.name, CallTool.name)

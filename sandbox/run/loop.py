@@ -35,13 +35,12 @@ from sandbox.rules.policy.approvers import Approver
 from sandbox.rules.policy.gate import permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
 from sandbox.rules.policy.rules import Judgement, Rulebook
-from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.arguments import answer_problem, understand
-from sandbox.run.actions.effect import effect
 from sandbox.run.actions.exec_events import Executions, use_of
 from sandbox.run.actions.gatekeeper import Gatekeeper
 from sandbox.run.actions.outcome import Performed, done, refused
-from sandbox.run.actions.registry import perform, subject
+from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
@@ -204,15 +203,15 @@ class _Loop:
         action = asked.launched if isinstance(asked, Launch) else understand(asked)
         if isinstance(action, Observation):
             return action
-        seen = subject(action, self.workspace)
-        return _Judged(action, seen, self.rulebook.action(seen))
+        prepared = prepare(action, self.workspace)
+        return _Judged(action, prepared, self.rulebook.action(prepared.subject))
 
     def answer(self, judged: "_Judged", action_id: str | None) -> tuple[Performed, Ending | None]:
         """Carry out what is permitted."""
-        asked, line = judged.judgement.asked, judged.subject.line
+        asked, line = judged.judgement.asked, judged.prepared.subject.line
         if self.approver.asked_at_once:
             for question in unanswered(asked, line, self.grants):
-                known = {"effect": effect(judged.action, self.workspace)}
+                known = {"effect": judged.prepared.effect()}
                 self.put(question.model_copy(update=known), action_id)
         used = permit(asked, line, self.grants)
         if isinstance(used, Observation):
@@ -224,18 +223,18 @@ class _Loop:
                 return self.ask(request, action_id), None
             case FinalAnswer() as final:
                 return self.conclude(final, action_id)
-            case action:
-                return self.carry_out(action, used, action_id or ""), None
+            case _:
+                return self.carry_out(judged.prepared, used, action_id or ""), None
 
-    def carry_out(self, action: Action, grants: tuple[Grant, ...], tag: str) -> Performed:
+    def carry_out(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
         """Carry an action out; what is refused to its processes is said in its observation."""
         workspace = replace(self.workspace, tag=tag)
         if workspace.running is not None:
             workspace.running.begin(tag)
         if self.gatekeeper is not None:
-            self.gatekeeper.begin(tag, action.name, grants)
+            self.gatekeeper.begin(tag, prepared.subject.action, grants)
         with self.route.during(tag, grants):
-            performed = perform(action, workspace)
+            performed = perform(prepared, workspace)
         if self.gatekeeper is None:
             return performed
         return replace(performed, observation=self.gatekeeper.finish(tag, performed.observation))
@@ -343,7 +342,7 @@ class _Loop:
 @dataclass(frozen=True, slots=True)
 class _Judged:
     action: Action
-    subject: Subject
+    prepared: Prepared
     judgement: Judgement
 
 

@@ -8,7 +8,7 @@ from sandbox.agents.mcp_agent import McpAgent, Place
 from sandbox.model.action import RunCommand
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.policy.approvers import DenyAll
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from tests.bench.clock import Measure, interleaved
@@ -41,7 +41,7 @@ def measure() -> list[Measure]:
         call, bare = interleaved(
             ROUNDS,
             lambda: client.call("run_command", command="true"),
-            lambda: perform(action, workspace),
+            lambda: perform(prepare(action, workspace), workspace),
         )
         client.call("final_answer", fields={})
         client.close()

@@ -113,7 +113,9 @@ class LocalSession:
         user: User = ROOT,
         follow: bool = True,
     ) -> bytes:
-        place = self._place(path, beneath, follow=follow)
+        if not follow:
+            self._plain(path, beneath)
+        place = self._place(path, beneath)
         if not place.is_file():
             place.stat()
             raise OSError(errno.EISDIR, "Is a directory")
@@ -130,8 +132,11 @@ class LocalSession:
         mode: int | None = None,
         user: User = AGENT,
         parents: bool = False,
+        follow: bool = True,
     ) -> None:
         self._fail(path)
+        if not follow:
+            self._plain(path, beneath)
         place = self._place(path, beneath)
         if parents:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -142,8 +147,17 @@ class LocalSession:
         if mode is not None or new:
             place.chmod(0o644 if mode is None else mode)
 
-    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
+    def remove(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        user: User = AGENT,
+        follow: bool = True,
+    ) -> None:
         self._fail(path)
+        if not follow:
+            self._plain(os.path.dirname(os.fsdecode(path)), beneath)  # noqa: PTH120
         place = self._place(path, beneath, follow=False)
         if place.is_dir() and not place.is_symlink():
             place.rmdir()
@@ -187,6 +201,12 @@ class LocalSession:
         if not real.is_relative_to(base):
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         return real if follow else place
+
+    def _plain(self, path: str | bytes, beneath: str | bytes) -> None:
+        """Refuse a path on which a link lies."""
+        place = Path(os.fsdecode(beneath)).resolve() / os.fsdecode(path)
+        if place.resolve() != place.absolute():
+            raise OSError(errno.ELOOP, "Too many levels of symbolic links")
 
 
 def _entry(place: Path, name: bytes) -> FileEntry:

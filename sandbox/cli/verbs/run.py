@@ -12,6 +12,7 @@ from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import UsageError
+from sandbox.model.patch_text import names
 
 if TYPE_CHECKING:
     from sandbox.model.event import ActionTaken, Entry, Observed
@@ -70,11 +71,7 @@ def described(event: "ActionTaken") -> str:
     ]
     text = line(telling[0]) if telling else ""
     if event.name == "apply_patch":
-        text = ", ".join(
-            line(row[4:].removeprefix("b/"))
-            for row in str(event.arguments.get("patch", "")).splitlines()
-            if row.startswith("+++ ")
-        )
+        text = ", ".join(map(line, names(str(event.arguments.get("patch", "")))))
     return f"{line(event.name)} {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
 
 

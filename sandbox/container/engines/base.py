@@ -218,15 +218,23 @@ class Session(Protocol):
         mode: int | None = None,
         user: User = AGENT,
         parents: bool = False,
+        follow: bool = True,
     ) -> None:
         """Write a whole regular file: a new one with `mode` or 0o644, or in place of an old one.
 
-        The file is complete or untouched, also when the disk is full. Links that leave `beneath`
-        are refused as by `read`. `parents` makes missing directories.
+        The file is complete or untouched, also when the disk is full. Links are refused as by
+        `read`. `parents` makes missing directories.
         """
 
-    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
-        """Remove a file, a link or an empty directory."""
+    def remove(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        user: User = AGENT,
+        follow: bool = True,
+    ) -> None:
+        """Remove a file, a link or an empty directory; `follow` is about links on the way."""
 
     def stat(
         self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False

@@ -1,5 +1,6 @@
 """A file system in memory with the kernel's rules that matter here: links, users, confinement."""
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -157,8 +158,11 @@ class Files:
         mode: int | None = None,
         user: User = AGENT,
         parents: bool = False,
+        follow: bool = True,
     ) -> None:
         """Write a whole regular file."""
+        if not follow:
+            self._refuse_links(path, beneath, user)
         if parents:
             self.make_directory(_above(path), 0o755, user, beneath=beneath)
         try:
@@ -173,14 +177,28 @@ class Files:
         node.data, node.mode = data, node.mode if mode is None else mode
         node.mtime_ns = node.ctime_ns = time.time_ns()
 
-    def remove(self, path: bytes, *, beneath: bytes = ROOT_PATH, user: User = AGENT) -> None:
+    def remove(
+        self,
+        path: bytes,
+        *,
+        beneath: bytes = ROOT_PATH,
+        user: User = AGENT,
+        follow: bool = True,
+    ) -> None:
         """Remove a file, a link or an empty directory."""
+        if not follow:
+            self._refuse_links(_above(path), beneath, user)
         folder, name = self._parent(path, beneath, user)
         if name not in folder.children:
             raise refused(errno.ENOENT, path)
         if folder.children[name].children:
             raise refused(errno.ENOTEMPTY, path)
         del folder.children[name]
+
+    def _refuse_links(self, path: bytes, beneath: bytes, user: User) -> None:
+        """Refuse a path on which a link lies; what does not exist is none."""
+        with contextlib.suppress(FileNotFoundError):
+            self.find(path, beneath=beneath, user=user, follow=False)
 
     def link(self, path: bytes, target: bytes, user: User = ROOT) -> None:
         """Make a symbolic link."""

@@ -189,6 +189,7 @@ class FakeSession:
         mode: int | None = None,
         user: User = AGENT,
         parents: bool = False,
+        follow: bool = True,
     ) -> None:
         """Write a whole regular file."""
         self._alive().write(
@@ -198,11 +199,20 @@ class FakeSession:
             mode=mode,
             user=user,
             parents=parents,
+            follow=follow,
         )
 
-    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
+    def remove(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        user: User = AGENT,
+        follow: bool = True,
+    ) -> None:
         """Remove a file, a link or an empty directory."""
-        self._alive().remove(os.fsencode(path), beneath=os.fsencode(beneath), user=user)
+        name, start = os.fsencode(path), os.fsencode(beneath)
+        self._alive().remove(name, beneath=start, user=user, follow=follow)
 
     def stat(
         self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False

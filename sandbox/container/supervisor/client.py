@@ -131,9 +131,11 @@ class Supervisor:
         mode: int | None = None,
         user: User = AGENT,
         parents: bool = False,
+        follow: bool = True,
     ) -> None:
         """Write a whole regular file; an old one keeps its mode unless `mode` is given."""
         flags = (File.PARENTS if parents else 0) | (File.KEEP_MODE if mode is None else 0)
+        flags |= File.FOLLOW if follow else 0
         payload = b"".join(
             (
                 _u32(flags),
@@ -152,9 +154,17 @@ class Supervisor:
             self._send(protocol.frame(Request.WRITE_DATA, request, chunk))
         answer.settle()
 
-    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
+    def remove(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        user: User = AGENT,
+        follow: bool = True,
+    ) -> None:
         """Remove a file, a link or an empty directory."""
-        self._ask(Request.REMOVE, _user(user) + _place(path, beneath), path)
+        flags = _u32(File.FOLLOW if follow else 0)
+        self._ask(Request.REMOVE, flags + _user(user) + _place(path, beneath), path)
 
     def stat(
         self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False

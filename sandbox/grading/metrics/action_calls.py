@@ -13,7 +13,7 @@ from posixpath import normpath
 from pydantic import JsonValue, ValidationError
 
 from sandbox.grading.metrics import shell
-from sandbox.model.action import ACTIONS
+from sandbox.model.action import ACTIONS, SHELL, ApplyPatch, WriteFile
 from sandbox.model.decision import Answer, Decision, Question
 from sandbox.model.event import (
     ActionTaken,
@@ -25,9 +25,8 @@ from sandbox.model.event import (
     Observed,
 )
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.patch_text import names
 
-EDITS = ("write_file", "apply_patch")
-SHELL = ("run_command", "run_tests")
 NOT_UNDERSTOOD = (ErrorCode.BAD_REQUEST, ErrorCode.BAD_ARGUMENTS, ErrorCode.UNKNOWN_TOOL)
 RETRYABLE = (ErrorCode.TIMEOUT, ErrorCode.NO_PROCESSES)
 """What may go away by itself."""
@@ -88,10 +87,10 @@ class Call:
     def proposed(self) -> tuple[str, ...]:
         """The files that it would write, or wrote."""
         path, patch = self.arguments.get("path"), self.arguments.get("patch")
-        if self.name == "write_file" and isinstance(path, str):
+        if self.name == WriteFile.name and isinstance(path, str):
             return (normpath(path),)
-        if self.name == "apply_patch" and isinstance(patch, str):
-            return patched(patch)
+        if self.name == ApplyPatch.name and isinstance(patch, str):
+            return tuple(map(normpath, names(patch)))
         return self.writes
 
     @property
@@ -116,17 +115,6 @@ def calls(
             position = latest[entry.action_id]
             found[position] = _joined(found[position], entry)
     return _with_states(found)
-
-
-def patched(patch: str) -> tuple[str, ...]:
-    """Return the paths that a unified diff names, in order."""
-    names = [
-        row[4:].split("\t")[0].strip()
-        for row in patch.splitlines()
-        if row.startswith(("--- ", "+++ "))
-    ]
-    bare = [name[2:] if name.startswith(("a/", "b/")) else name for name in names]
-    return tuple(dict.fromkeys(normpath(name) for name in bare if name != "/dev/null"))
 
 
 def signature(name: str, arguments: dict[str, JsonValue]) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sandbox.grading.metrics.action_calls import EDITS, Call
+from sandbox.grading.metrics.action_calls import Call
+from sandbox.model.action import EDITS
 from sandbox.model.change import Owner
 from sandbox.model.observation import ErrorCode
 from sandbox.model.report import Ratio

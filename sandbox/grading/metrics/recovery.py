@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sandbox.grading.metrics import shell
-from sandbox.grading.metrics.action_calls import EDITS, Call
+from sandbox.grading.metrics.action_calls import Call
 from sandbox.grading.metrics.shell import Simple
+from sandbox.model.action import EDITS
 from sandbox.model.observation import ErrorCode
 from sandbox.model.report import Ratio
 

@@ -6,16 +6,21 @@ is put back.
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sandbox.model import path_text as paths
 from sandbox.model.action import ApplyPatch
 from sandbox.model.observation import ErrorCode, PatchedFile, PatchResult
+from sandbox.model.patch_text import FilePatch, PatchError, parse
 from sandbox.model.session import FileKind
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done, refusal
 from sandbox.run.actions.patch_hunks import patched
-from sandbox.run.actions.patch_text import FilePatch, PatchError, parse
+from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.read_file import contents
+from sandbox.run.actions.shown_effect import cut
+from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import Workspace
 
 
@@ -31,13 +36,42 @@ State = dict[bytes, Held | None]
 """By path, relative to the worktree; None where there is no file."""
 
 
-def apply_patch(action: ApplyPatch, workspace: Workspace) -> Performed:
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A patch that was read, and its paths resolved, once."""
+
+    files: tuple[FilePatch, ...]
+    targets: dict[bytes, Target]
+    """By the name in the patch."""
+
+
+def prepare(action: ApplyPatch, workspace: Workspace) -> Prepared:
+    """Read the patch and look its files up; one that cannot be read is about no files."""
+    parsed: Parsed | PatchError
+    named: tuple[str, ...] = ()
+    try:
+        files = tuple(parse(action.patch.encode()))
+    except PatchError as error:
+        parsed = error
+    else:
+        names = [name for file in files for name in (file.old, file.new) if name is not None]
+        targets = {name: Target.of(paths.text(name), workspace) for name in dict.fromkeys(names)}
+        parsed, named = Parsed(files, targets), tuple(each.text for each in targets.values())
+    return Prepared(
+        Subject(action.name, paths=named),
+        partial(_perform, parsed),
+        partial(cut, action.patch),
+    )
+
+
+def _perform(parsed: Parsed | PatchError, workspace: Workspace) -> Performed:
     """Apply the patch; `patch_rejected` says which file, hunk and line does not fit, and why."""
     before: State = {}
     after: State = {}
     try:
-        files = parse(action.patch.encode())
-        reports = tuple(_apply(file, workspace, before, after) for file in files)
+        if isinstance(parsed, PatchError):
+            raise parsed
+        reports = tuple(_apply(file, parsed, workspace, before, after) for file in parsed.files)
     except PatchError as error:
         raise Refusal(
             ErrorCode.PATCH_REJECTED, f"The patch was rejected, nothing was changed: {error}."
@@ -47,20 +81,14 @@ def apply_patch(action: ApplyPatch, workspace: Workspace) -> Performed:
     return done(PatchResult(files=reports), tuple(paths.text(path) for path in changed))
 
 
-def names(patch: str) -> tuple[str, ...]:
-    """Return the paths that a patch names, as text; none where it cannot be read."""
-    try:
-        files = parse(patch.encode())
-    except PatchError:
-        return ()
-    found = [name for file in files for name in (file.old, file.new) if name is not None]
-    return tuple(dict.fromkeys(paths.text(name) for name in found))
-
-
-def _apply(file: FilePatch, workspace: Workspace, before: State, after: State) -> PatchedFile:
+def _apply(
+    file: FilePatch, parsed: Parsed, workspace: Workspace, before: State, after: State
+) -> PatchedFile:
     """Put what one file becomes into `after`."""
-    source = _hold(file.old, workspace, before, after)
-    target = _hold(file.new, workspace, before, after)
+    source, target = (
+        None if name is None else _hold(parsed.targets[name], workspace, before, after)
+        for name in (file.old, file.new)
+    )
     shown = paths.text(file.new or file.old or b"")
     held = after[source] if source is not None else Held(b"", 0o644)
     if held is None:
@@ -94,14 +122,11 @@ def _change(file: FilePatch) -> Literal["added", "modified", "deleted", "renamed
     return "renamed" if file.renamed else "modified"
 
 
-def _hold(name: bytes | None, workspace: Workspace, before: State, after: State) -> bytes | None:
+def _hold(target: Target, workspace: Workspace, before: State, after: State) -> bytes:
     """Look a file up, once; return its path."""
-    if name is None:
-        return None
-    shown = paths.text(name)
-    path = workspace.writable(shown)
+    path = target.writable()
     if path not in before:
-        before[path] = after[path] = _read(workspace, path, shown)
+        before[path] = after[path] = _read(workspace, path, target.given)
     return path
 
 
@@ -114,7 +139,7 @@ def _read(workspace: Workspace, path: bytes, shown: str) -> Held | None:
         raise refusal(error, shown) from error
     if entry.kind is not FileKind.FILE:
         raise PatchError(f"{shown} is a {entry.kind}, not a regular file")
-    return Held(contents(paths.text(path), workspace), entry.mode)
+    return Held(contents(path, shown, workspace), entry.mode)
 
 
 def _write(workspace: Workspace, changed: list[bytes], before: State, after: State) -> None:
@@ -132,10 +157,10 @@ def _write(workspace: Workspace, changed: list[bytes], before: State, after: Sta
 
 def _put(workspace: Workspace, path: bytes, held: Held | None) -> None:
     if held is None:
-        workspace.session.remove(path, beneath=workspace.root)
+        workspace.session.remove(path, beneath=workspace.root, follow=False)
     else:
         workspace.session.write(
-            path, held.content, beneath=workspace.root, mode=held.mode, parents=True
+            path, held.content, beneath=workspace.root, mode=held.mode, parents=True, follow=False
         )
 
 
@@ -150,7 +175,7 @@ def _put_back(
             left.append(paths.text(path))
     for folder in folders:
         with contextlib.suppress(OSError):
-            workspace.session.remove(folder, beneath=workspace.root)
+            workspace.session.remove(folder, beneath=workspace.root, follow=False)
     if left:
         return f"These files hold the patch already and could not be put back: {', '.join(left)}."
     return "Nothing was changed."

@@ -1,17 +1,26 @@
 """`call_tool`: one tool of one of the world's servers."""
 
 import json
+from functools import partial
 
 from sandbox.container.servers import ToolAnswer, UnavailableError
 from sandbox.container.servers.mcp_client import RefusedError
 from sandbox.model.action import CallTool
 from sandbox.model.observation import ErrorCode, ToolResult
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.discover_tools import named
 from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.workspace import Workspace
 
 
-def call_tool(action: CallTool, workspace: Workspace) -> Performed:
+def prepare(action: CallTool, _: Workspace) -> Prepared:
+    """Nothing is to be looked up."""
+    subject = Subject(action.name, tool=f"{action.server}/{action.tool}")
+    return Prepared(subject, partial(_call, action))
+
+
+def _call(action: CallTool, workspace: Workspace) -> Performed:
     """Call it; what the tool itself reports as an error is a result."""
     server = named(action.server, workspace)
     limits = workspace.task.limits

@@ -1,18 +1,27 @@
 """`discover_tools`: the world's tool servers, and what each offers."""
 
+from functools import partial
+
 from sandbox.container.servers import UnavailableError
 from sandbox.container.servers.mcp_client import RefusedError
 from sandbox.model.action import DiscoverTools
 from sandbox.model.observation import ErrorCode, FoundServer, FoundServers, FoundTool
 from sandbox.model.server import Server
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.workspace import Workspace
 
 START_SECONDS = 20.0
 """How long a server may take to start and for each answer."""
 
 
-def discover_tools(action: DiscoverTools, workspace: Workspace) -> Performed:
+def prepare(action: DiscoverTools, _: Workspace) -> Prepared:
+    """Nothing is to be looked up."""
+    return Prepared(Subject(action.name), partial(_discover, action))
+
+
+def _discover(action: DiscoverTools, workspace: Workspace) -> Performed:
     """Ask each server, or the one that is named; one that cannot be used is told as such."""
     servers = workspace.task.world.servers
     if action.server is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sandbox.model import path_text as paths
+from sandbox.model.action import ACTIONS, RunAgent
 from sandbox.model.event import ApprovalDecided, ExecsLost, Executed
 from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecObserver, ExecOutcome
 from sandbox.rules.policy.grants import Grant
@@ -13,9 +14,6 @@ from sandbox.run.actions.gatekeeper import Gatekeeper, Held
 
 ARGUMENTS_LENGTH = 2000
 """Characters of all arguments of a program that are recorded."""
-
-HARNESS_COMMANDS = frozenset({"search_repo", "git_diff", "run_agent"})
-"""Actions whose own program the harness chose, not the agent."""
 
 ExecEvent = Executed | ExecsLost | ApprovalDecided
 
@@ -94,7 +92,8 @@ class Executions(ExecObserver):
         with self._lock:
             actions, self._actions = self._actions, {}
             self._open.clear()
-        by_harness = action in HARNESS_COMMANDS
+        kind = RunAgent if action == RunAgent.name else ACTIONS.get(action)
+        by_harness = kind is not None and kind.by_harness
         events: list[tuple[ExecEvent, str | None]] = []
         for tag, taken in actions.items():
             for each in taken.executions:

@@ -4,6 +4,7 @@ It is what the agent is shown, never evidence: the repository is the agent's to 
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from sandbox.model import path_text as paths
 from sandbox.model.action import GitDiff
@@ -11,7 +12,10 @@ from sandbox.model.change import Owner
 from sandbox.model.observation import DiffedPath, DiffResult, ErrorCode
 from sandbox.model.scopes import owner_of
 from sandbox.model.session import MEBIBYTE, Completed
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import Workspace
 
 OWNERS = {
@@ -31,7 +35,13 @@ _DIFF = (*_GIT, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
 _OVERHEAD = 50
 
 
-def git_diff(action: GitDiff, workspace: Workspace) -> Performed:
+def prepare(action: GitDiff, workspace: Workspace) -> Prepared:
+    """Look the path up, if there is one; git itself takes it as it is given."""
+    named = () if action.path is None else (Target.of(action.path, workspace).text,)
+    return Prepared(Subject(action.name, paths=named), partial(_diff, action))
+
+
+def _diff(action: GitDiff, workspace: Workspace) -> Performed:
     """Run git as the agent; untracked files are named, their content is not shown."""
     where = () if action.path is None else (workspace.locate(action.path),)
     status = _checked(workspace.run((*_STATUS, "--", *where), limit=MEBIBYTE))

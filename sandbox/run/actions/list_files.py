@@ -1,13 +1,17 @@
 """`list_files`: what a folder holds."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from sandbox.model import path_text as paths
 from sandbox.model.action import ListFiles
 from sandbox.model.glob import Globs
 from sandbox.model.observation import ErrorCode, FileList, ListedFile
 from sandbox.model.session import AGENT, FileEntry, FileKind
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done, refusal
+from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import Workspace
 
 VISITED = 100_000
@@ -16,13 +20,19 @@ VISITED = 100_000
 _OVERHEAD = 50
 
 
-def list_files(action: ListFiles, workspace: Workspace) -> Performed:
+def prepare(action: ListFiles, workspace: Workspace) -> Prepared:
+    """Look the folder up."""
+    target = Target.of(action.path, workspace)
+    return Prepared(Subject(action.name, paths=(target.text,)), partial(_list, action, target))
+
+
+def _list(action: ListFiles, target: Target, workspace: Workspace) -> Performed:
     """List entries in byte order, folders before what they hold, as far as the limits allow."""
     try:
         globs = Globs([action.glob]) if action.glob is not None else None
     except ValueError as error:
         raise Refusal(ErrorCode.BAD_ARGUMENTS, f"{error}.") from error
-    folder = workspace.resolve(action.path)
+    folder = target.path()
     try:
         entries = workspace.session.list(folder, beneath=workspace.root, user=AGENT)
     except OSError as error:

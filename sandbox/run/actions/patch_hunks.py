@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sandbox.run.actions.patch_text import Hunk, PatchError
+from sandbox.model.patch_text import Hunk, PatchError
 
 _SHOWN = 100
 

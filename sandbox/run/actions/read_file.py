@@ -1,17 +1,27 @@
 """`read_file`: a file's text, whole or some lines; base64 where it is not text."""
 
 import base64
+from functools import partial
 
 from sandbox.model.action import ReadFile
 from sandbox.model.observation import ErrorCode, FileContent
 from sandbox.model.session import AGENT
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done, refusal
+from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import FILE_LIMIT, Workspace
 
 
-def read_file(action: ReadFile, workspace: Workspace) -> Performed:
+def prepare(action: ReadFile, workspace: Workspace) -> Prepared:
+    """Look the file up."""
+    target = Target.of(action.path, workspace)
+    return Prepared(Subject(action.name, paths=(target.text,)), partial(_read, action, target))
+
+
+def _read(action: ReadFile, target: Target, workspace: Workspace) -> Performed:
     """Read the file as the agent's user may."""
-    content = contents(action.path, workspace)
+    content = contents(target.path(), action.path, workspace)
     limit = workspace.task.limits.observation_bytes
     if not _is_text(content):
         kept = content[: limit // 4 * 3]
@@ -46,19 +56,18 @@ def read_file(action: ReadFile, workspace: Workspace) -> Performed:
     )
 
 
-def contents(path: str, workspace: Workspace) -> bytes:
+def contents(resolved: bytes, shown: str, workspace: Workspace) -> bytes:
     """Return the bytes of a file of the worktree; Refusal where it cannot be read whole."""
-    resolved = workspace.resolve(path)
     try:
         content = workspace.session.read(
-            resolved, beneath=workspace.root, limit=FILE_LIMIT + 1, user=AGENT
+            resolved, beneath=workspace.root, limit=FILE_LIMIT + 1, user=AGENT, follow=False
         )
     except OSError as error:
-        raise refusal(error, path) from error
+        raise refusal(error, shown) from error
     if len(content) > FILE_LIMIT:
         raise Refusal(
             ErrorCode.TOO_LARGE,
-            f"{path} is larger than {FILE_LIMIT >> 20} MiB; look at parts of it by run_command.",
+            f"{shown} is larger than {FILE_LIMIT >> 20} MiB; look at parts of it by run_command.",
         )
     return content
 

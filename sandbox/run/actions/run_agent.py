@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 
 from sandbox.container.engines.base import AGENT_FILES, RESERVED
@@ -13,7 +14,9 @@ from sandbox.model.connection import Connection
 from sandbox.model.event import ModelRequested
 from sandbox.model.observation import AgentResult, ErrorCode
 from sandbox.model.session import ROOT, Command
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, refusal
+from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.run_command import report, result_of, shell_line
 from sandbox.run.actions.workspace import ENVIRONMENT, Workspace
 
@@ -29,7 +32,12 @@ PATH_LENGTH = 500
 """Characters of a request's path that are recorded."""
 
 
-def run_agent(action: RunAgent, workspace: Workspace) -> Performed:
+def prepare(action: RunAgent, _: Workspace) -> Prepared:
+    """Nothing is to be looked up."""
+    return Prepared(Subject(action.name), partial(_run, action))
+
+
+def _run(action: RunAgent, workspace: Workspace) -> Performed:
     """Run it to its end, or to the run's; what it has started ends with it."""
     words = split(action)
     try:

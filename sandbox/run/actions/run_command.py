@@ -1,18 +1,30 @@
 """`run_command`: a shell line."""
 
+from functools import partial
+
 from sandbox.model.action import RunCommand
 from sandbox.model.observation import CommandResult, ErrorCode, Observation
 from sandbox.model.session import Completed, FileKind
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import Workspace
 
 BASH = "/bin/bash"
 
 
-def run_command(action: RunCommand, workspace: Workspace) -> Performed:
+def prepare(action: RunCommand, workspace: Workspace) -> Prepared:
+    """Look its folder up."""
+    folder = Target.of(action.cwd, workspace)
+    subject = Subject(action.name, command=action.command, cwd=folder.text)
+    return Prepared(subject, partial(_run, action, folder))
+
+
+def _run(action: RunCommand, folder: Target, workspace: Workspace) -> Performed:
     """Run it by bash in a folder of the worktree."""
-    cwd = workspace.resolve(action.cwd)
-    if cwd != b"." and workspace.entry(action.cwd).kind is not FileKind.DIRECTORY:
+    cwd = folder.path()
+    if cwd != b"." and workspace.entry(cwd, action.cwd).kind is not FileKind.DIRECTORY:
         raise Refusal(ErrorCode.NOT_A_FOLDER, f"cwd: {action.cwd} is not a folder.")
     longest = workspace.task.limits.command_seconds
     completed = workspace.run(

@@ -10,12 +10,15 @@ import contextlib
 import re
 import secrets
 from dataclasses import dataclass
+from functools import partial
 from xml.etree import ElementTree as ET
 
 from sandbox.model.action import RunTests
 from sandbox.model.observation import TestsResult
 from sandbox.model.session import AGENT
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed
+from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.run_command import BASH, report, result_of, shell_line
 from sandbox.run.actions.workspace import Workspace
 
@@ -36,10 +39,15 @@ class Counts:
     skipped: int | None = None
 
 
-def run_tests(action: RunTests, workspace: Workspace) -> Performed:
+def prepare(action: RunTests, workspace: Workspace) -> Prepared:
+    """Take the agent's command, or the task's."""
+    command = action.command or workspace.task.tests.command
+    return Prepared(Subject(action.name, command=command), partial(_run, action, command))
+
+
+def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
     """Run the tests."""
     tests = workspace.task.tests
-    command = action.command or tests.command
     place = f"/tmp/report-{secrets.token_hex(8)}.xml"  # noqa: S108 - a random name, in the container
     reporting = {"PYTEST_ADDOPTS": f"--junitxml={place} -o junit_family=xunit1"}
     by_pytest = tests.framework == "pytest"

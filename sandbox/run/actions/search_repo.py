@@ -1,10 +1,15 @@
 """`search_repo`: lines that match, found by the container's own grep."""
 
+from functools import partial
+
 from sandbox.model import path_text as paths
 from sandbox.model.action import SearchRepository
 from sandbox.model.observation import ErrorCode, Match, Matches
 from sandbox.model.session import MEBIBYTE
+from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done
+from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import Workspace
 
 MATCHES = 1000
@@ -14,12 +19,18 @@ LINE_LENGTH = 1000
 _OVERHEAD = 50
 
 
-def search_repo(action: SearchRepository, workspace: Workspace) -> Performed:
+def prepare(action: SearchRepository, workspace: Workspace) -> Prepared:
+    """Look the place up."""
+    target = Target.of(action.path, workspace)
+    return Prepared(Subject(action.name, paths=(target.text,)), partial(_search, action, target))
+
+
+def _search(action: SearchRepository, target: Target, workspace: Workspace) -> Performed:
     """Search text files; those that the agent may not read are passed over."""
     if "\0" in action.pattern + (action.glob or ""):
         raise Refusal(ErrorCode.BAD_ARGUMENTS, "A pattern cannot hold a NUL character.")
-    workspace.entry(action.path)
-    folder = workspace.resolve(action.path)
+    folder = target.path()
+    workspace.entry(folder, action.path)
     completed = workspace.run(_arguments(action, folder), limit=MEBIBYTE)
     if completed.timed_out:
         raise Refusal(ErrorCode.TIMEOUT, "The search took too long; search a smaller folder.")

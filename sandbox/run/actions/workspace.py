@@ -120,24 +120,12 @@ class Workspace:
             names = entry.target.split(b"/") + names
         return b"/".join(resolved) or b"."
 
-    def writable(self, path: str) -> bytes:
-        """Do as `resolve`, for a file that is to be written; Refusal for anything of git's."""
-        resolved = self.resolve(path)
-        if resolved == b".":
-            raise Refusal(ErrorCode.NOT_A_FILE, f"{path} is the worktree itself.")
-        if b".git" in resolved.split(b"/"):
-            raise Refusal(
-                ErrorCode.FORBIDDEN_PATH, f"{path} belongs to git; use git commands to change it."
-            )
-        return resolved
-
-    def entry(self, path: str) -> FileEntry:
-        """Return what lies at a path, links followed; Refusal where that is impossible."""
-        resolved = self.resolve(path)
+    def entry(self, resolved: bytes, shown: str) -> FileEntry:
+        """Return what lies at a resolved path; Refusal where that is impossible."""
         try:
             return self.session.stat(resolved, beneath=self.root, follow=True)
         except OSError as error:
-            raise refusal(error, path) from error
+            raise refusal(error, shown) from error
 
     def absolute(self, resolved: bytes) -> bytes:
         """Return the path in the container that a resolved path names."""

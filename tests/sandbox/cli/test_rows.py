@@ -125,7 +125,7 @@ def test_an_action_in_a_line() -> None:
     assert described(action("run_tests")) == "run_tests "
     assert described(action("run_command", command="a\nb\x1b")) == "run_command a\\nb\\x1b"
     assert described(action("read_file", path="a")) == "read_file a"
-    patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a/y\n+++ b/y\n"
+    patch = "--- a/x\n+++ b/x\n@@ -1 +0,0 @@\n--- comment\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n"
     assert described(action("apply_patch", patch=patch)) == "apply_patch x, y"
     long = described(action("run_command", command="x" * 999))
     assert len(long) == len("run_command ") + SHOWN

@@ -12,7 +12,7 @@ from sandbox.model.task import Script, ScriptedAction
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import Step
 from sandbox.rules.monitors.trajectory import monitor
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from sandbox.tasks import library
 from tests.task_repos import ROOT
@@ -76,7 +76,7 @@ def follow(session: Session, script: tuple[ScriptedAction, ...]) -> list[Step]:
         action = ACTIONS[scripted.action].model_validate(scripted.arguments)
         if scripted.action == "final_answer":
             continue
-        performed = perform(action, workspace)
+        performed = perform(prepare(action, workspace), workspace)
         steps.append(
             Step(
                 number,

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from sandbox.container.engines.base import Session
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import AGENT, Command
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from sandbox.tasks import library
 from tests.task_repos.trying import Tried, wrong_agents
@@ -48,7 +48,7 @@ def test_a_wrong_agent_fails_for_its_own_reason(all_tried: Tried, name: str) -> 
 def act(session: Session, action: str, **arguments: JsonValue) -> dict[str, JsonValue]:
     workspace = Workspace(session, LOADED.task, LOADED.worktree)
     asked = ACTIONS[action].model_validate(arguments)
-    return perform(asked, workspace).observation.result
+    return perform(prepare(asked, workspace), workspace).observation.result
 
 
 def test_one_server_is_current_one_stale_one_missing(session: Session) -> None:

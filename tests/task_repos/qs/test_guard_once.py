@@ -7,7 +7,7 @@ from sandbox.model import documents
 from sandbox.model.action import ACTIONS
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from sandbox.tasks import library
 from tests.task_repos import ROOT
@@ -65,7 +65,7 @@ def follow(session: Session, name: str, count: int) -> list[int]:
     codes = []
     for scripted in script:
         action = ACTIONS[scripted.action].model_validate(scripted.arguments)
-        observation = perform(action, workspace).observation
+        observation = perform(prepare(action, workspace), workspace).observation
         assert observation.status == "ok", observation
         if scripted.action.startswith("run_"):
             code = observation.result["exit_code"]

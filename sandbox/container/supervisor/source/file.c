@@ -88,8 +88,9 @@ void file_read(uint32_t id, struct cursor *payload) {
 
 void file_remove(uint32_t id, struct cursor *payload) {
     static struct place place;
+    uint32_t flags = take_u32(payload);
     struct user user = {.uid = take_u32(payload), .gid = take_u32(payload)};
-    int problem = place_take(payload, &place, true);
+    int problem = place_take(payload, &place, flags & FILE_FOLLOW);
     const char *name;
     if (!cursor_done(payload)) return reply_fault("malformed remove request");
     if (problem) return reply_error(id, problem, "path");

@@ -182,7 +182,7 @@ void file_write(uint32_t id, struct cursor *payload) {
     writing->user.gid = take_u32(payload);
     writing->mode = take_u32(payload) & 07777;
     writing->due = take_u64(payload);
-    int problem = place_take(payload, &place, true);
+    int problem = place_take(payload, &place, flags & FILE_FOLLOW);
     const unsigned char *bytes = take_bytes(payload, &length);
     bool malformed = !cursor_done(payload) || find(id);
     if (malformed) free(writing);

@@ -234,6 +234,13 @@ class Conformance:
         with pytest.raises(OSError) as caught:
             session.read("link/inner", beneath="/tree", follow=False)
         assert caught.value.errno == errno.ELOOP
+        with pytest.raises(OSError) as caught:
+            session.write("link/inner", b"x", beneath="/tree", follow=False)
+        assert caught.value.errno == errno.ELOOP
+        with pytest.raises(OSError) as caught:
+            session.remove("link/inner", beneath="/tree", follow=False)
+        assert caught.value.errno == errno.ELOOP
+        assert session.read("folder/inner", beneath="/tree") == CONTENT
         entry = session.stat("/tree/link")
         assert (entry.kind, entry.target) == (FileKind.SYMLINK, b"folder")
         assert session.stat("/tree/link", follow=True).kind is FileKind.DIRECTORY

@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.grading.metrics.action_calls import patched, signature
+from sandbox.grading.metrics.action_calls import signature
 from sandbox.model.event import ActionTaken, MilestonePassed
+from sandbox.model.observation import ErrorCode
 from tests.sandbox.grading.metrics.traces import act, asked, entries, run, shell, written
 
 
@@ -70,10 +71,12 @@ def test_the_state_tells_what_was_done(names: list[str]) -> None:
 
 
 def test_a_patch_names_its_files() -> None:
-    patch = (
-        "--- a/x.py\n+++ b/x.py\n@@\n--- /dev/null\n+++ b/new.py\t2024\n--- a/gone\n+++ /dev/null"
-    )
-    assert patched(patch) == ("x.py", "new.py", "gone")
+    patch = "--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1 @@\n a\n--- comment\n"
+    (call,) = run(act("apply_patch", patch=patch, error=ErrorCode.POLICY_DENIED))
+    assert call.proposed == ("x.sql",)
+    renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n"
+    (call,) = run(act("apply_patch", patch=renamed, writes=("x", "y")))
+    assert call.proposed == ("x", "y")
 
 
 def test_entries_of_no_call_are_passed_over() -> None:

@@ -48,13 +48,23 @@ class SupervisedSession(LocalSession):
         mode: int | None = None,
         user: User = AGENT,
         parents: bool = False,
+        follow: bool = True,
     ) -> None:
         self._fail(path)
-        self._supervisor.write(path, data, beneath=beneath, mode=mode, user=SELF, parents=parents)
+        self._supervisor.write(
+            path, data, beneath=beneath, mode=mode, user=SELF, parents=parents, follow=follow
+        )
 
-    def remove(self, path: str | bytes, *, beneath: str | bytes = "/", user: User = AGENT) -> None:
+    def remove(
+        self,
+        path: str | bytes,
+        *,
+        beneath: str | bytes = "/",
+        user: User = AGENT,
+        follow: bool = True,
+    ) -> None:
         self._fail(path)
-        self._supervisor.remove(path, beneath=beneath, user=SELF)
+        self._supervisor.remove(path, beneath=beneath, user=SELF, follow=follow)
 
     def stat(
         self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False

@@ -13,7 +13,7 @@ from sandbox.container.engines.base import Session
 from sandbox.model.action import GitDiff, RunCommand, RunTests
 from sandbox.model.observation import ErrorCode
 from sandbox.model.session import Command, Completed
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.run_tests import Counts, counts_of, told_by
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.local_session import LocalSession
@@ -84,7 +84,7 @@ def test_output_is_cut(workspace: Workspace) -> None:
 
 def test_a_command_that_takes_too_long_keeps_its_output(workspace: Workspace) -> None:
     action = RunCommand(command="echo here; sleep 99", timeout_seconds=0.3)
-    observation = perform(action, workspace).observation
+    observation = perform(prepare(action, workspace), workspace).observation
     assert observation.error_code == ErrorCode.TIMEOUT
     assert "killed after 0.3 seconds" in (observation.message or "")
     assert observation.result["stdout"] == "here\n"
@@ -204,9 +204,10 @@ def test_a_lost_session_is_an_error(session: LocalSession, workspace: Workspace)
     class LostError(Exception):
         pass
 
+    workspace = replace(workspace, session=cast(Session, session))
     session.lost = LostError()
     with pytest.raises(LostError):
-        perform(RunCommand(command="true"), replace(workspace, session=cast(Session, session)))
+        perform(prepare(RunCommand(command="true"), workspace), workspace)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import cast
 
 from sandbox.model.action import ApplyPatch, ListFiles, ReadFile, SearchRepository, WriteFile
 from sandbox.model.observation import ErrorCode
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.run.actions.acting import limited, refusal, result
@@ -159,7 +159,7 @@ def test_many_and_long_matches_are_cut(root: Path, workspace: Workspace) -> None
 
 
 def test_a_file_is_written(root: Path, workspace: Workspace) -> None:
-    performed = perform(WriteFile(path="a/b/./c", content="é"), workspace)
+    performed = perform(prepare(WriteFile(path="a/b/./c", content="é"), workspace), workspace)
     assert performed.observation.result == {"path": "a/b/./c", "size": 2, "created": True}
     assert performed.changed == ("a/b/c",)
     made = root / "a/b/c"

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from sandbox.model.action import ApplyPatch
 from sandbox.model.observation import ErrorCode, Observation, PatchResult
+from sandbox.model.patch_text import PatchError, parse
 from sandbox.run.actions.patch_hunks import patched
-from sandbox.run.actions.patch_text import PatchError, parse
-from sandbox.run.actions.registry import perform
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.local_session import LocalSession
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_with_a_patch_is_named(patch: str, problem: str) -> None:
 
 
 def act(workspace: Workspace, patch: str) -> Observation:
-    return perform(ApplyPatch(patch=patch), workspace).observation
+    return perform(prepare(ApplyPatch(patch=patch), workspace), workspace).observation
 
 
 def files(root: Path) -> dict[str, tuple[bytes, int]]:
@@ -254,7 +254,7 @@ def test_one_file_twice_and_a_patch_without_prefixes(
 ) -> None:
     patch = GOOD.replace("a/notes", "notes").replace("b/notes", "notes")
     patch += "--- notes.md\n+++ notes.md\n@@ -1 +1,2 @@\n yours\n+too\n-- \n2.39\n"
-    performed = perform(ApplyPatch(patch="From: me\n\n" + patch), workspace)
+    performed = perform(prepare(ApplyPatch(patch="From: me\n\n" + patch), workspace), workspace)
     assert performed.observation.status == "ok"
     assert performed.changed == ("notes.md",)
     assert (repository / "notes.md").read_text() == "yours\ntoo\n"

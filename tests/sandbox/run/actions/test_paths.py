@@ -20,7 +20,7 @@ from sandbox.model.action import (
 )
 from sandbox.model.observation import ErrorCode
 from sandbox.model.path_text import text
-from sandbox.run.actions.registry import perform, subject
+from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.run.actions.acting import refusal, result
 
@@ -67,10 +67,10 @@ def test_what_is_no_path(workspace: Workspace, path: str) -> None:
 def test_links_within_the_worktree_are_followed(root: Path, workspace: Workspace) -> None:
     (root / "a").mkdir()
     (root / "b").symlink_to("a/../a")
-    performed = perform(WriteFile(path="b/x", content="1"), workspace)
+    performed = perform(prepare(WriteFile(path="b/x", content="1"), workspace), workspace)
     assert performed.changed == ("a/x",)
     assert result(ReadFile(path="b/x"), workspace)["content"] == "1"
-    assert subject(ReadFile(path="b/x"), workspace).paths == ("a/x",)
+    assert prepare(ReadFile(path="b/x"), workspace).subject.paths == ("a/x",)
     (root / "loop").symlink_to("loop")
     assert refusal(ReadFile(path="loop"), workspace)[0] == ErrorCode.FORBIDDEN_PATH
 
@@ -87,7 +87,9 @@ def test_any_file_name_can_be_written_read_listed_and_found(
     root: Path, workspace: Workspace, name: bytes
 ) -> None:
     path = text(name)
-    assert perform(WriteFile(path=path, content="needle\n"), workspace).changed == (path,)
+    assert perform(
+        prepare(WriteFile(path=path, content="needle\n"), workspace), workspace
+    ).changed == (path,)
     assert (root / os.fsdecode(name)).exists()
     assert result(ReadFile(path=path), workspace)["content"] == "needle\n"
     listed = cast(list[dict[str, object]], result(ListFiles(), workspace)["entries"])
@@ -98,14 +100,45 @@ def test_any_file_name_can_be_written_read_listed_and_found(
 
 
 def test_what_rules_look_at(workspace: Workspace) -> None:
-    assert subject(RunCommand(command="ls"), workspace).command == "ls"
-    assert subject(RunTests(), workspace).command == "python -m pytest -q"
-    assert subject(RunTests(command="x"), workspace).command == "x"
-    assert subject(ReadFile(path="./a//b"), workspace).paths == ("a/b",)
-    assert subject(ReadFile(path="/etc"), workspace).paths == ("/etc",)
-    assert subject(GitDiff(), workspace).paths == ()
+    assert prepare(RunCommand(command="ls"), workspace).subject.command == "ls"
+    assert prepare(RunTests(), workspace).subject.command == "python -m pytest -q"
+    assert prepare(RunTests(command="x"), workspace).subject.command == "x"
+    assert prepare(ReadFile(path="./a//b"), workspace).subject.paths == ("a/b",)
+    assert prepare(ReadFile(path="/etc"), workspace).subject.paths == ("/etc",)
+    assert prepare(GitDiff(), workspace).subject.paths == ()
     patch = ApplyPatch(
         patch="--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+b\n"
     )
-    assert subject(patch, workspace).paths == ("x", "y")
-    assert subject(ApplyPatch(patch="?"), workspace).paths == ()
+    assert prepare(patch, workspace).subject.paths == ("x", "y")
+    assert prepare(ApplyPatch(patch="?"), workspace).subject.paths == ()
+
+
+@pytest.mark.parametrize("kind", ["read", "write", "new", "patch", "delete"])
+@pytest.mark.parametrize("swapped", ["the file", "its folder"])
+def test_a_link_that_is_put_there_after_the_policy_has_looked_leads_nowhere(
+    root: Path, workspace: Workspace, kind: str, swapped: str
+) -> None:
+    for folder in ("open", "closed"):
+        (root / folder).mkdir()
+        (root / folder / "x").write_text("old\n")
+    path = "open/y" if kind == "new" else "open/x"
+    action = {
+        "read": ReadFile(path=path),
+        "write": WriteFile(path=path, content="new"),
+        "new": WriteFile(path=path, content="new"),
+        "patch": ApplyPatch(patch=f"--- {path}\n+++ {path}\n@@ -1 +1 @@\n-old\n+new\n"),
+        "delete": ApplyPatch(patch=f"--- {path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"),
+    }[kind]
+    prepared = prepare(action, workspace)
+    assert prepared.subject.paths == (path,)
+    if swapped == "the file":
+        (root / path).unlink(missing_ok=True)
+        (root / path).symlink_to("../closed/x")
+    else:
+        (root / "open").rename(root / "moved")
+        (root / "open").symlink_to("closed")
+    performed = perform(prepared, workspace)
+    assert performed.observation.status == "error"
+    assert performed.changed == ()
+    assert [each.name for each in (root / "closed").iterdir()] == ["x"]
+    assert (root / "closed" / "x").read_text() == "old\n"

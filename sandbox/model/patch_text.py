@@ -1,11 +1,15 @@
 """A unified diff into what it does to each file. Nothing is guessed: what is unclear is refused.
 
+The one reader of patches: actions, policy, metrics and what is shown to people ask it.
+
 The format is that of `git diff` and `diff -u` (git-diff-apply, "Generating patch text"); text
 around the diffs is passed over. Names and lines are bytes.
 """
 
 import re
 from dataclasses import dataclass, field
+
+from sandbox.model import path_text as paths
 
 REGULAR_MODES = {b"100644": 0o644, b"100664": 0o644, b"100755": 0o755}
 
@@ -58,18 +62,41 @@ def parse(patch: bytes) -> list[FilePatch]:
     reader = _Reader(patch)
     files: list[FilePatch] = []
     while not reader.at_end:
-        line = reader.header
-        if line.startswith(b"diff --git "):
-            files.append(_git_file(reader))
-        elif line.startswith(b"--- ") and reader.following.startswith(b"+++ "):
-            files.append(_plain_file(reader))
-        elif _HUNK.match(line):
-            raise reader.error("a hunk without the names of a file (`--- a/x` and `+++ b/x`)")
-        else:
-            reader.place += 1
+        _step(reader, files)
     if not files:
         raise PatchError("the patch holds no diff: no `--- a/x` and `+++ b/x` lines are in it")
     return files
+
+
+def names(patch: str) -> tuple[str, ...]:
+    """Return the paths that a patch is about, as text and in order, also of one that is damaged."""
+    reader = _Reader(patch.encode())
+    files: list[FilePatch] = []
+    while not reader.at_end:
+        start = reader.place
+        try:
+            _step(reader, files)
+        except PatchError:
+            # A hunk that counts too many lines has taken in the next file's names.
+            reader.place = start + 1
+    found = [name for file in files for name in (file.old, file.new) if name is not None]
+    return tuple(dict.fromkeys(map(paths.text, found)))
+
+
+def _step(reader: "_Reader", files: list[FilePatch]) -> None:
+    """Read a file's part of the patch, or pass over a line between such parts."""
+    line = reader.header
+    if line.startswith(b"diff --git "):
+        files.append(FilePatch(reader.place + 1))
+        _git_file(reader, files[-1])
+    elif line.startswith(b"--- ") and reader.following.startswith(b"+++ "):
+        files.append(FilePatch(reader.place + 1))
+        _names(reader, files[-1])
+        _hunks(reader, files[-1])
+    elif _HUNK.match(line):
+        raise reader.error("a hunk without the names of a file (`--- a/x` and `+++ b/x`)")
+    else:
+        reader.place += 1
 
 
 class _Reader:
@@ -98,15 +125,7 @@ class _Reader:
         return PatchError(f"line {self.place + 1} of the patch: {problem}")
 
 
-def _plain_file(reader: _Reader) -> FilePatch:
-    file = FilePatch(reader.place + 1)
-    _names(reader, file)
-    _hunks(reader, file)
-    return file
-
-
-def _git_file(reader: _Reader) -> FilePatch:
-    file = FilePatch(reader.place + 1)
+def _git_file(reader: _Reader, file: FilePatch) -> None:
     file.old = file.new = _common_name(reader.header.removeprefix(b"diff --git "))
     reader.place += 1
     created = deleted = False
@@ -125,7 +144,6 @@ def _git_file(reader: _Reader) -> FilePatch:
         file.old = None
     if deleted:
         file.new = None
-    return file
 
 
 def _is_extended(line: bytes) -> bool:

@@ -7,12 +7,14 @@ server, a person at a terminal) waits in `next` until it has a request.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.event import Claimed
 from sandbox.model.usage import ModelUsage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +80,47 @@ class Metered(Protocol):
 
     def used(self) -> ModelUsage | None:
         """What no request has told, after `close`; None where nothing tells."""
+
+
+OPTIONAL = (Cancelling, Claiming, Metered)
+"""What an agent may be able to do besides acting."""
+
+
+class Wrapped:
+    """An agent around another one; it passes everything on, and is itself able to do nothing else.
+
+    What the inner agent can do besides acting is found by `able`.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.inner = agent
+
+    @property
+    def name(self) -> str:
+        """The inner agent's own."""
+        return self.inner.name
+
+    def begin(self, briefing: Briefing) -> None:
+        """Start the inner agent."""
+        self.inner.begin(briefing)
+
+    def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
+        """Hand a reply over; return the next request."""
+        return self.inner.next(reply, timeout)
+
+    def ending(self) -> str:
+        """Say how the inner agent ended."""
+        return self.inner.ending()
+
+    def close(self, reply: Reply | None, ended: Ended) -> None:
+        """End the inner agent."""
+        self.inner.close(reply, ended)
+
+
+def able(agent: Agent, kind: type[T]) -> T | None:
+    """Return who of an agent and those it wraps can do what one of `OPTIONAL` says, if one can."""
+    while not isinstance(agent, kind):
+        if not isinstance(agent, Wrapped):
+            return None
+        agent = agent.inner
+    return agent

@@ -6,44 +6,37 @@ task is known to it but the briefing. Each repair is in the trace.
 """
 
 import json
-from collections.abc import Callable
 
 from pydantic import JsonValue
 
 from sandbox.agents.answers import canonical, texts
-from sandbox.agents.base import Agent, Cancelling, Garbage, Metered
+from sandbox.agents.base import Agent, Garbage, Wrapped
 from sandbox.agents.repairs import Repaired, repaired, routed
 from sandbox.model.action import FinalAnswer, Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.observation import ErrorCode
-from sandbox.model.usage import ModelUsage
 
 EXPLAINED = (ErrorCode.BAD_ARGUMENTS, ErrorCode.BAD_REQUEST, ErrorCode.UNKNOWN_TOOL)
 
 
-class MinimalAgent:
-    """Wraps an agent; see `sandbox.agents.base.Agent`."""
+class MinimalAgent(Wrapped):
+    """Repairs what an agent asks for, and explains to it what was refused."""
 
     def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+        super().__init__(agent)
         self._briefing: Briefing | None = None
         self._asked: str | None = None
         self._seen: set[str] = set()
         self._routed = 0
 
-    @property
-    def name(self) -> str:
-        """The agent's own."""
-        return self._agent.name
-
     def begin(self, briefing: Briefing) -> None:
         """Start the agent."""
         self._briefing = briefing
-        self._agent.begin(briefing)
+        self.inner.begin(briefing)
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Hand a reply over, explained; return the next request, repaired."""
-        asked = self._agent.next(self._explained(reply), timeout)
+        asked = self.inner.next(self._explained(reply), timeout)
         if isinstance(asked, Garbage):
             self._routed += 1
             asked = routed(asked, self._routed)
@@ -54,22 +47,9 @@ class MinimalAgent:
         self._asked = asked.action
         return asked
 
-    def ending(self) -> str:
-        """Say how the agent ended."""
-        return self._agent.ending()
-
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """End the agent."""
-        self._agent.close(self._explained(reply), ended)
-
-    def cancel_with(self, cancel: Callable[[str], None]) -> None:
-        """Tell the agent, where it can take requests back."""
-        if isinstance(self._agent, Cancelling):
-            self._agent.cancel_with(cancel)
-
-    def used(self) -> ModelUsage | None:
-        """What the agent's model has used, where it tells."""
-        return self._agent.used() if isinstance(self._agent, Metered) else None
+        self.inner.close(self._explained(reply), ended)
 
     @property
     def _known(self) -> Briefing:

@@ -6,7 +6,7 @@ Only this module sees agent, policy and session together. It judges nothing.
 import time
 from dataclasses import dataclass, field, replace
 
-from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered
+from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered, able
 from sandbox.agents.inside import Launch
 from sandbox.agents.repairs import Repaired
 from sandbox.model import briefing
@@ -133,12 +133,12 @@ class _Loop:
     def listen(self) -> None:
         """Let the agent take back what is being carried out, and claim what it likes."""
         self.workspace = replace(self.workspace, note=self.note)
-        if isinstance(self.agent, Claiming):
-            self.agent.claim_with(self.note)
-        if isinstance(self.agent, Cancelling):
+        if claiming := able(self.agent, Claiming):
+            claiming.claim_with(self.note)
+        if cancelling := able(self.agent, Cancelling):
             running = Running()
             self.workspace = replace(self.workspace, running=running)
-            self.agent.cancel_with(running.cancel)
+            cancelling.cancel_with(running.cancel)
 
     def note(self, event: Claimed | ModelRequested, action_id: str | None = None) -> None:
         """Record what the agent says of itself or asks of its model, from any thread."""
@@ -326,6 +326,7 @@ class _Loop:
 
     def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:
         """Sum up the run."""
+        metered = able(self.agent, Metered)
         return RunEnded(
             reason=ending.reason,
             message=ending.message,
@@ -335,7 +336,7 @@ class _Loop:
             memory_peak_bytes=usage.memory_peak_bytes,
             cpu_seconds=usage.cpu_seconds,
             out_of_memory_kills=usage.out_of_memory_kills,
-            usage=self.agent.used() if isinstance(self.agent, Metered) else None,
+            usage=metered.used() if metered else None,
         )
 
 

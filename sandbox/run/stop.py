@@ -12,13 +12,11 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
 
-from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered
+from sandbox.agents.base import Agent, Garbage, Wrapped
 from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.model.action import Request
-from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import SandboxError
-from sandbox.model.event import Claimed
-from sandbox.model.usage import ModelUsage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -142,32 +140,17 @@ class _StoppableEngine(_Stoppable):
         """Leave the engine open for the others."""
 
 
-class _StoppableAgent:
-    """Fulfils `Agent`: it is not waited for any longer than it is wanted."""
+class _StoppableAgent(Wrapped):
+    """An agent that is not waited for any longer than it is wanted."""
 
     def __init__(self, agent: Agent, stop: Stop) -> None:
-        self._agent = agent
+        super().__init__(agent)
         self._stop = stop
-        self.name = agent.name
-
-    def cancel_with(self, cancel: Callable[[str], None]) -> None:
-        """Pass it on."""
-        if isinstance(self._agent, Cancelling):
-            self._agent.cancel_with(cancel)
-
-    def claim_with(self, claim: Callable[[Claimed], None]) -> None:
-        """Pass it on."""
-        if isinstance(self._agent, Claiming):
-            self._agent.claim_with(claim)
-
-    def used(self) -> ModelUsage | None:
-        """Say what its model has used."""
-        return self._agent.used() if isinstance(self._agent, Metered) else None
 
     def begin(self, briefing: Briefing) -> None:
-        """Start."""
+        """Start, unless nothing is to be started any more."""
         self._stop.check()
-        self._agent.begin(briefing)
+        super().begin(briefing)
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Wait in slices, so that a request to stop is seen."""
@@ -176,17 +159,9 @@ class _StoppableAgent:
             self._stop.check()
             left = deadline - time.monotonic()
             try:
-                return self._agent.next(reply, min(SLICE_SECONDS, max(0.0, left)))
+                return super().next(reply, min(SLICE_SECONDS, max(0.0, left)))
             except TimeoutError as error:
                 reply = None
                 if left <= SLICE_SECONDS:
                     message = f"The agent sent nothing for {timeout:.0f} seconds."
                     raise TimeoutError(message) from error
-
-    def ending(self) -> str:
-        """Say how it ended."""
-        return self._agent.ending()
-
-    def close(self, reply: Reply | None, ended: Ended) -> None:
-        """Release everything."""
-        self._agent.close(reply, ended)

@@ -170,7 +170,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_the_package_holds_rooms_and_nothing_else() -> None:
     rooms = {name for floor in FLOORS for name in floor} - {"graders"}
     present = {path.name for path in (ROOT / "sandbox").iterdir() if path.name != "__pycache__"}
-    assert present == rooms | {"__init__.py", "__main__.py", "py.typed", "README.md"}
+    assert present == rooms | {"__init__.py", "__main__.py", "py.typed"}
 
 
 def test_each_package_has_one_home() -> None:

@@ -60,7 +60,7 @@ class CandidateFile:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Paths are relative to the worktree and text (see `model/path.py`)."""
+    """Paths are relative to the worktree and text (see `model/path_text.py`)."""
 
     files: dict[str, CandidateFile]
     deleted: tuple[str, ...]

@@ -1,7 +1,7 @@
 r"""What an agent may ask for. The fields of a class are the arguments of its action.
 
 Paths are relative to the worktree, with `/` between names. A byte that is not valid UTF-8 is
-written `\xNN` and a backslash `\\`, here and wherever a path is text (see `path.py`).
+written `\xNN` and a backslash `\\`, here and wherever a path is text (see `path_text.py`).
 """
 
 from typing import ClassVar, Literal

@@ -45,7 +45,7 @@ class Change(Record):
     """A path whose kind, content, mode or owner differs; times alone are no change."""
 
     path: str
-    """Absolute in the container, as text (see `path.py`)."""
+    """Absolute in the container, as text (see `path_text.py`)."""
     owner: Owner
     before: FileState | None
     """None where it was not there."""

@@ -3,7 +3,7 @@
 `*` and `?` match within a name, `**` stands alone between slashes for any number of folders,
 `[abc]`, `[a-z]` and `[!abc]` match one character, and everything else, a backslash too, stands
 for itself (`[*]` is a plain asterisk). A leading dot is nothing special. `docs/**` covers all
-below `docs`, not `docs` itself. Paths and globs are text as `path.py` writes it.
+below `docs`, not `docs` itself. Paths and globs are text as `path_text.py` writes it.
 
 Matching takes time proportional to the path's length at worst squared, whatever the glob.
 """

@@ -13,7 +13,10 @@ from sandbox.model import places
 from sandbox.model.errors import SandboxError, UsageError
 
 SOURCE = Path(__file__).parent / "source"
-FLAGS = ("-static", "-O2", "-s", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror")
+FLAGS = (
+    *("-static", "-O2", "-s", "-std=c11", "-D_GNU_SOURCE"),
+    *("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"),
+)
 ALIASES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 LAST_LINES = 20
 

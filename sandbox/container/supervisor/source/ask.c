@@ -1,3 +1,4 @@
+/* One exec from the moment it is asked for to the end of what it started. */
 #include "ask.h"
 
 #include <errno.h>
@@ -5,17 +6,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "frame.h"
 #include "handle.h"
-#include "job.h"
 #include "listener.h"
-#include "root.h"
 #include "tracer.h"
 
 #define VERIFY_GIVE_UP_US 10000000u
@@ -23,49 +22,40 @@
 struct ask *asks;
 static uint64_t last_number;
 static int verifying;
-static struct exec seen;
 
 /* ---- what the host is told ---- */
 
-static unsigned char *put_bytes(unsigned char *into, const void *bytes, size_t length) {
-    put_u32(into, (uint32_t)length);
-    memcpy(into + 4, bytes, length);
-    return into + 4 + length;
-}
-
-static void tell(uint8_t type, uint32_t id, uint64_t number, const struct exec *exec,
-                 int problem) {
-    unsigned char *start = queue_reserve(), *into = start + 32;
-    put_u64(start, number);
-    put_u32(start + 8, exec->flags);
-    put_u32(start + 12, (uint32_t)problem);
-    put_u32(start + 16, (uint32_t)exec->pid);
-    put_u32(start + 20, (uint32_t)exec->parent);
-    put_u32(start + 24, exec->user.uid);
-    put_u32(start + 28, exec->count);
-    into = put_bytes(into, exec->program, strlen(exec->program));
-    into = put_bytes(into, exec->resolved, strlen(exec->resolved));
-    into = put_bytes(into, exec->cwd, strlen(exec->cwd));
-    put_u32(into, exec->told);
-    into += 4;
+static void tell_exec(uint8_t type, uint32_t id, uint64_t number, const struct exec *exec,
+                      int problem) {
+    struct writer writer = writer_begin();
+    put_u64(&writer, number);
+    put_u32(&writer, exec->flags);
+    put_u32(&writer, (uint32_t)problem);
+    put_u32(&writer, (uint32_t)exec->pid);
+    put_u32(&writer, (uint32_t)exec->parent);
+    put_u32(&writer, exec->user.uid);
+    put_u32(&writer, exec->count);
+    put_text(&writer, exec->program);
+    put_text(&writer, exec->resolved);
+    put_text(&writer, exec->cwd);
+    put_u32(&writer, exec->told);
     for (size_t at = 0, i = 0; i < exec->told; i++) {
-        size_t length = strlen(exec->arguments + at);
-        into = put_bytes(into, exec->arguments + at, length);
-        at += length + 1;
+        put_text(&writer, exec->arguments + at);
+        at += strlen(exec->arguments + at) + 1;
     }
-    queue_commit(type, id, (size_t)(into - start));
+    writer_send(&writer, type, id);
 }
 
 static void tell_end(const struct ask *ask, uint32_t outcome, int status) {
-    unsigned char payload[28];
     uint64_t ended = ask->ended_us ? ask->ended_us : now_us();
     bool known = outcome == OUTCOME_EXITED, exited = known && WIFEXITED(status);
-    put_u64(payload, ask->number);
-    put_u32(payload + 8, outcome);
-    put_u32(payload + 12, exited ? (uint32_t)WEXITSTATUS(status) : UINT32_MAX);
-    put_u32(payload + 16, known && !exited ? (uint32_t)WTERMSIG(status) : 0);
-    put_u64(payload + 20, ended - ask->started_us);
-    reply(REPLY_EXEC_ENDED, ask->watch->id, payload, sizeof payload);
+    struct writer writer = writer_begin();
+    put_u64(&writer, ask->number);
+    put_u32(&writer, outcome);
+    put_u32(&writer, exited ? (uint32_t)WEXITSTATUS(status) : UINT32_MAX);
+    put_u32(&writer, known && !exited ? (uint32_t)WTERMSIG(status) : 0);
+    put_u64(&writer, ended - ask->started_us);
+    writer_send(&writer, REPLY_EXEC_ENDED, ask->watch->id);
 }
 
 /* ---- one exec ---- */
@@ -73,10 +63,6 @@ static void tell_end(const struct ask *ask, uint32_t outcome, int status) {
 static void ask_set(struct ask *ask, enum state state) {
     verifying += (state == VERIFYING) - (ask->state == VERIFYING);
     ask->state = state;
-}
-
-void ask_await(struct ask *ask) {
-    ask_set(ask, REAPING);
 }
 
 static void ask_close(struct ask *ask) {
@@ -88,7 +74,7 @@ static void ask_close(struct ask *ask) {
     expectation_free(&ask->expected);
     struct watch *watch = ask->watch;
     free(ask);
-    if (--watch->open == 0 && watch_is_left(watch)) watch_over(watch);
+    if (--watch->open == 0 && watch_is_left(watch)) watch_is_over(watch);
 }
 
 void ask_end(struct ask *ask, uint32_t outcome, int status) {
@@ -96,13 +82,13 @@ void ask_end(struct ask *ask, uint32_t outcome, int status) {
     ask_close(ask);
 }
 
-static bool answer(const struct listening *listening, uint64_t notification, int problem) {
+static bool answer_kernel(const struct listening *listening, uint64_t notification, int problem) {
     struct seccomp_notif_resp response = {
         .id = notification,
         .error = -problem,
         .flags = problem ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
     };
-    return listening && ioctl(listening->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+    return listening && listener_ask(listening->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 /* The program that the process ran until now gives way. */
@@ -132,14 +118,14 @@ void ask_allow(struct ask *ask) {
     }
     if (ask->watch->blind) return run_on(ask);
     if (!ask->watch->wish.hold && !(ask->work && listener_holds())) {
-        if (answer(ask->listening, ask->notification, 0)) run_on(ask);
+        if (answer_kernel(ask->listening, ask->notification, 0)) run_on(ask);
         else ask_end(ask, OUTCOME_GONE, 0);
         return;
     }
     /* It stops as soon as the exec is done, before anything of the new program runs. The signal
        is for the thread: another one of the process could take it and then be ended by the exec. */
     syscall(SYS_tgkill, ask->pid, ask->thread, SIGSTOP);
-    if (answer(ask->listening, ask->notification, 0)) {
+    if (answer_kernel(ask->listening, ask->notification, 0)) {
         ask_set(ask, VERIFYING);
         return;
     }
@@ -186,11 +172,24 @@ static struct ask *ask_make(struct watch *watch, const struct exec *exec) {
     return ask;
 }
 
+/* Its handle says that it has ended, or that its parent knows of it. */
+static void ask_ended(void *owner, uint32_t what) {
+    struct ask *ask = owner;
+    int status = 0;
+    (void)what;
+    if (ask_waits(ask)) return ask_end(ask, OUTCOME_GONE, 0);
+    if (!ask->ended_us) ask->ended_us = now_us();
+    if (handle_status(ask->handle.fd, &status)) return ask_end(ask, OUTCOME_EXITED, status);
+    if (!handle_tells_status()) return ask_end(ask, OUTCOME_UNKNOWN, 0);
+    ask_set(ask, REAPING); /* its parent has still to take its status */
+    source_await_hangup(&ask->handle);
+}
+
 /* The same, and its end will be heard of. */
 static struct ask *ask_open(struct watch *watch, const struct exec *exec) {
     struct ask *ask = ask_make(watch, exec);
     if (!ask || watch->traced) return ask;
-    if (source_open(&ask->handle, KIND_HANDLE, handle_open(exec->pid), ask)) return ask;
+    if (source_open(&ask->handle, handle_open(exec->pid), ask_ended, ask)) return ask;
     source_close(&ask->handle);
     asks = ask->next;
     watch->open--;
@@ -198,70 +197,63 @@ static struct ask *ask_open(struct watch *watch, const struct exec *exec) {
     return NULL;
 }
 
-static void refuse(struct listening *listening, const struct seccomp_notif *asked, int problem) {
+static void refuse_exec(struct listening *listening, const struct seccomp_notif *asked, int problem) {
     struct watch *watch = listening->watch;
     watch->seen++;
     if (watch->told < watch->wish.limit) {
         watch->told++;
-        tell(REPLY_EXEC_SEEN, watch->id, ++last_number, &seen, problem);
+        tell_exec(REPLY_EXEC_SEEN, watch->id, ++last_number, &present, problem);
     }
-    answer(listening, asked->id, problem);
+    answer_kernel(listening, asked->id, problem);
 }
 
 static void admit(struct listening *listening, const struct seccomp_notif *asked) {
     struct watch *watch = listening->watch;
     bool hold = watch->wish.hold, over = !hold && watch->told >= watch->wish.limit;
     uint64_t valid = asked->id;
-    /* The process may have gone, and another have its number. */
-    bool gone = ioctl(listening->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &valid) != 0;
+    /* The process may have gone, and another have its number: seccomp_unotify(2), "Notes". */
+    bool gone = !listener_ask(listening->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &valid);
     struct ask *ask = NULL;
     if (!gone && !over) {
         last_number++;
-        ask = ask_open(watch, &seen);
+        ask = ask_open(watch, &present);
         if (!ask) { /* no descriptor is left, or no memory */
-            expectation_free(&seen.expected);
-            return refuse(listening, asked, EAGAIN);
+            expectation_free(&present.expected);
+            return refuse_exec(listening, asked, EAGAIN);
         }
         ask->notification = asked->id;
         ask->listening = listening;
-        ask->expected = seen.expected;
-        memset(&seen.expected, 0, sizeof seen.expected);
+        ask->expected = present.expected;
+        memset(&present.expected, 0, sizeof present.expected);
     }
-    expectation_free(&seen.expected);
+    expectation_free(&present.expected);
     if (gone) return;
     watch->seen++;
     if (over) {
-        replace(seen.pid, NULL);
-        answer(listening, asked->id, 0);
+        replace(present.pid, NULL);
+        answer_kernel(listening, asked->id, 0);
         return;
     }
     watch->told++;
-    tell(hold ? REPLY_EXEC_HELD : REPLY_EXEC_SEEN, watch->id, ask->number, &seen, 0);
+    tell_exec(hold ? REPLY_EXEC_HELD : REPLY_EXEC_SEEN, watch->id, ask->number, &present, 0);
     if (!hold) ask_allow(ask);
-}
-
-void first_free(struct first *first) {
-    free(first->program);
-    free(first->cwd);
-    free(first->arguments);
-    first->program = first->cwd = first->arguments = NULL;
 }
 
 /* The first exec of a process that became root is the one that was decided on, or none. */
 static void take_granted(struct listening *listening, const struct seccomp_notif *asked) {
     int problem = EACCES;
     struct ask *ask = ask_granted(listening->first.pid);
-    enum reading reading = exec_first(&seen, &listening->first, true, &problem);
-    bool right = ask && reading == READ_WELL && root_is_granted(ask, &seen);
+    enum reading reading = exec_first(&present, &listening->first, true, &problem);
+    bool right = ask && reading == READ_WELL && ask_is_granted(ask, &present);
     if (ask) ask->listening = listening;
     if (right) {
         expectation_free(&ask->expected);
-        ask->expected = seen.expected;
+        ask->expected = present.expected;
         ask->notification = asked->id;
         return ask_allow(ask);
     }
-    expectation_free(&seen.expected);
-    answer(listening, asked->id, EACCES);
+    expectation_free(&present.expected);
+    answer_kernel(listening, asked->id, EACCES);
     if (ask) ask_end(ask, OUTCOME_MISMATCH, 0);
 }
 
@@ -272,23 +264,23 @@ void ask_take(struct listening *listening) {
     } notification;
     int problem = 0;
     memset(&notification, 0, sizeof notification);
-    if (ioctl(listening->source.fd, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return;
+    if (!listener_ask(listening->source.fd, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return;
     enum reading reading;
     bool hold = listening->watch->wish.hold;
     if (!listening->asked) {
         listening->asked = true;
         if (listening->first.pid != listening->watch->own->first.pid)
             return take_granted(listening, &notification.asked);
-        reading = exec_first(&seen, &listening->first, hold, &problem);
-        seen.flags |= EXECUTION_FIRST;
+        reading = exec_first(&present, &listening->first, hold, &problem);
+        present.flags |= EXECUTION_FIRST;
         first_free(&listening->first);
     } else {
-        reading = exec_read(&seen, &notification.asked, hold, &problem);
+        reading = exec_read(&present, &notification.asked, hold, &problem);
     }
     if (reading == READ_WELL) return admit(listening, &notification.asked);
-    expectation_free(&seen.expected);
-    if (reading == READ_MISSING) answer(listening, notification.asked.id, problem);
-    else refuse(listening, &notification.asked, problem);
+    expectation_free(&present.expected);
+    if (reading == READ_MISSING) answer_kernel(listening, notification.asked.id, problem);
+    else refuse_exec(listening, &notification.asked, problem);
 }
 
 void ask_stopped(struct watch *watch, struct exec *exec, int problem) {
@@ -301,11 +293,11 @@ void ask_stopped(struct watch *watch, struct exec *exec, int problem) {
         watch->told++;
         if (ask) ask->number = last_number;
         uint8_t type = hold && ask ? REPLY_EXEC_HELD : REPLY_EXEC_SEEN;
-        tell(type, watch->id, last_number, exec, problem);
+        tell_exec(type, watch->id, last_number, exec, problem);
     }
     replace(exec->pid, ask);
     if (problem) {
-        if (exec->pid == watch->own->first.pid && !watch->own->asked) job_refused(watch->id);
+        if (exec->pid == watch->own->first.pid && !watch->own->asked) watch->refused = true;
         kill(exec->pid, SIGKILL);
     } else if (!ask) tracer_continue(exec->pid);
     else if (!hold) ask_allow(ask);
@@ -314,11 +306,11 @@ void ask_stopped(struct watch *watch, struct exec *exec, int problem) {
 void ask_refuse(struct ask *ask, int problem) {
     if (ask->work) return ask_end(ask, OUTCOME_REFUSED, 0); /* it has been told, and ends */
     if (ask->watch->traced) {
-        if (ask->first) job_refused(ask->watch->id);
+        if (ask->first) ask->watch->refused = true;
         kill(ask->pid, SIGKILL);
         return ask_end(ask, OUTCOME_REFUSED, 0);
     }
-    bool there = answer(ask->listening, ask->notification, problem);
+    bool there = answer_kernel(ask->listening, ask->notification, problem);
     ask_end(ask, there ? OUTCOME_REFUSED : OUTCOME_GONE, 0);
 }
 
@@ -337,7 +329,7 @@ struct ask *ask_root(struct watch *watch, struct exec *exec, struct work *work) 
     memset(&exec->expected, 0, sizeof exec->expected);
     watch->seen++;
     watch->told++;
-    tell(REPLY_EXEC_HELD, watch->id, ask->number, exec, 0);
+    tell_exec(REPLY_EXEC_HELD, watch->id, ask->number, exec, 0);
     return ask;
 }
 
@@ -350,6 +342,10 @@ struct ask *ask_granted(pid_t pid) {
     for (struct ask *ask = asks; ask; ask = ask->next)
         if (ask->pid == pid && ask->state == GRANTED_TO_ROOT) return ask;
     return NULL;
+}
+
+bool ask_is_granted(const struct ask *ask, const struct exec *exec) {
+    return identity_same(&ask->expected.program, &exec->expected.program);
 }
 
 void ask_settle(struct ask *ask, bool right) {
@@ -376,3 +372,7 @@ void asks_verify(void) {
     }
 }
 
+void asks_lose(const struct listening *listening) {
+    for (struct ask *ask = asks; ask; ask = ask->next)
+        if (ask->listening == listening) ask->listening = NULL;
+}

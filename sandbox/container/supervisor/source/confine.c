@@ -1,3 +1,4 @@
+/* What no command may call, whatever the engine's own filter lets through. */
 #include "confine.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* One thing of a file system, as the fixed record of the protocol. */
 #include "entry.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ int entry_read(int folder, const char *name, struct entry *entry) {
     struct statx found;
     int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
     unsigned wanted = STATX_BASIC_STATS | MOUNT_ID;
+    /* By number: the C library that this is built with has no statx of its own. */
     if (syscall(SYS_statx, folder, name, flags, wanted, &found)) return errno;
     entry->mode = found.stx_mode;
     entry->device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
@@ -44,19 +46,19 @@ int entry_read(int folder, const char *name, struct entry *entry) {
     entry->mount_root = found.stx_attributes & ATTRIBUTE_MOUNT;
     unsigned char *record = entry->record;
     memset(record, 0, sizeof entry->record);
-    put_u16(record + MODE, (uint16_t)found.stx_mode);
-    put_u32(record + UID, found.stx_uid);
-    put_u32(record + GID, found.stx_gid);
-    put_u32(record + LINKS, found.stx_nlink);
-    put_u64(record + SIZE, found.stx_size);
-    put_u64(record + MTIME, nanoseconds(&found.stx_mtime));
-    put_u64(record + CTIME, nanoseconds(&found.stx_ctime));
-    put_u64(record + INODE, found.stx_ino);
+    store_u16(record + MODE, (uint16_t)found.stx_mode);
+    store_u32(record + UID, found.stx_uid);
+    store_u32(record + GID, found.stx_gid);
+    store_u32(record + LINKS, found.stx_nlink);
+    store_u64(record + SIZE, found.stx_size);
+    store_u64(record + MTIME, nanoseconds(&found.stx_mtime));
+    store_u64(record + CTIME, nanoseconds(&found.stx_ctime));
+    store_u64(record + INODE, found.stx_ino);
     return 0;
 }
 
 void entry_set_problem(struct entry *entry, int number) {
-    put_u16(entry->record + PROBLEM, (uint16_t)number);
+    store_u16(entry->record + PROBLEM, (uint16_t)number);
 }
 
 void entry_set_digest(struct entry *entry, const unsigned char digest[32]) {
@@ -66,7 +68,7 @@ void entry_set_digest(struct entry *entry, const unsigned char digest[32]) {
 void entry_unknown(struct entry *entry, uint32_t mode, int problem) {
     memset(entry, 0, sizeof *entry);
     entry->mode = mode;
-    put_u16(entry->record + MODE, (uint16_t)mode);
+    store_u16(entry->record + MODE, (uint16_t)mode);
     entry_set_problem(entry, problem);
 }
 
@@ -104,12 +106,10 @@ void batch_add(struct batch *batch, const char *name, const char *target,
 }
 
 void batch_send(struct batch *batch, uint32_t id, bool last) {
-    unsigned char *into = queue_reserve();
-    put_u32(into, batch->count);
-    put_u32(into + 4, (uint32_t)batch->names_length);
-    memcpy(into + 8, batch->names, batch->names_length);
-    memcpy(into + 8 + batch->names_length, batch->records, batch->records_length);
-    queue_commit(last ? REPLY_OK : REPLY_DATA, id,
-                 8 + batch->names_length + batch->records_length);
+    struct writer writer = writer_begin();
+    put_u32(&writer, batch->count);
+    put_bytes(&writer, batch->names, batch->names_length);
+    put_raw(&writer, batch->records, batch->records_length);
+    writer_send(&writer, last ? REPLY_OK : REPLY_DATA, id);
     batch_clear(batch);
 }

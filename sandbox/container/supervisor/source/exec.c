@@ -1,3 +1,4 @@
+/* One exec as it is asked for: who, what, and what must come of it. Read from /proc. */
 #include "exec.h"
 
 #include <errno.h>
@@ -15,6 +16,8 @@
 #define WINDOW 8192
 #define POINTERS 512
 #define ARGUMENTS_MOST (8u << 20) /* the kernel takes no more */
+
+struct exec present;
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -307,11 +310,11 @@ static enum reading read_all(struct exec *exec, const struct seccomp_notif *aske
 static void look_at_present(struct exec *exec) {
     char name[32];
     snprintf(name, sizeof name, "/proc/%d/exe", (int)exec->pid);
-    int present = open(name, O_PATH | O_CLOEXEC);
+    int program = open(name, O_PATH | O_CLOEXEC);
     memset(&exec->expected.before, 0, sizeof exec->expected.before);
-    if (present < 0) return;
-    identity_of(present, &exec->expected.before);
-    close(present);
+    if (program < 0) return;
+    identity_of(program, &exec->expected.before);
+    close(program);
 }
 
 static void clear(struct exec *exec) {
@@ -387,4 +390,11 @@ int exec_text(pid_t pid, uint64_t address, char *into, size_t size) {
     int problem = memory_open(pid) ? memory_text(address, into, size) : errno;
     memory_close();
     return problem;
+}
+
+void first_free(struct first *first) {
+    free(first->program);
+    free(first->cwd);
+    free(first->arguments);
+    first->program = first->cwd = first->arguments = NULL;
 }

@@ -1,3 +1,4 @@
+/* What works here; the greeting says it. */
 #include "features.h"
 
 #include <errno.h>
@@ -12,11 +13,13 @@
 #include "confine.h"
 #include "entry.h"
 #include "frame.h"
+#include "handle.h"
 #include "listener.h"
 #include "place.h"
 #include "root.h"
 #include "sha256.h"
 #include "shim.h"
+#include "source.h"
 #include "tracer.h"
 #include "usage.h"
 
@@ -44,7 +47,7 @@ void features_prepare(const struct means *means) {
     shim_prepare(plain);
     usage_prepare();
     confine_prepare();
-    watch_prepare(plain, means->most);
+    conduct_prepare(plain, means->most);
     have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
     have(!plain && syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");
@@ -52,32 +55,23 @@ void features_prepare(const struct means *means) {
     have(usage_groups() == GROUPS_2, "cgroup2");
     have(user_is_root() && prctl(PR_CAPBSET_READ, 7 /* CAP_SETUID */) == 1, "users");
     have(getpid() == 1, "init");
-    have(watch_descriptor() >= 0 && listener_works(), "exec_log");
-    have(watch_descriptor() >= 0 && listener_holds(), "exec_hold");
-    have(watch_descriptor() >= 0 && tracer_works(), "exec_trace");
-    have(watch_knows_ends(), "exec_status");
+    have(sources_descriptor() >= 0 && listener_works(), "exec_log");
+    have(sources_descriptor() >= 0 && listener_holds(), "exec_hold");
+    have(sources_descriptor() >= 0 && tracer_works(), "exec_trace");
+    have(handle_tells_status(), "exec_status");
     have(confine_works(), "confined");
     have(root_works(), "root");
-}
-
-static size_t put_string(unsigned char *into, const char *text) {
-    size_t length = strlen(text);
-    put_u32(into, (uint32_t)length);
-    memcpy(into + 4, text, length);
-    return 4 + length;
 }
 
 void features_greet(void) {
     struct utsname system;
     memset(&system, 0, sizeof system);
     uname(&system);
-    unsigned char *start = queue_reserve(), *into = start;
-    put_u32(into, PROTOCOL_VERSION);
-    into += 4;
-    into += put_string(into, system.machine);
-    into += put_string(into, system.release);
-    put_u32(into, feature_count);
-    into += 4;
-    for (uint32_t i = 0; i < feature_count; i++) into += put_string(into, features[i]);
-    queue_commit(REPLY_GREETING, 0, (size_t)(into - start));
+    struct writer writer = writer_begin();
+    put_u32(&writer, PROTOCOL_VERSION);
+    put_text(&writer, system.machine);
+    put_text(&writer, system.release);
+    put_u32(&writer, feature_count);
+    for (uint32_t i = 0; i < feature_count; i++) put_text(&writer, features[i]);
+    writer_send(&writer, REPLY_GREETING, 0);
 }

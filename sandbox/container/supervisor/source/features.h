@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "watch.h"
+#include "conduct.h"
 
 /* What is to be made use of. */
 struct means {

@@ -1,3 +1,4 @@
+/* Reads, removes and looks at single files. */
 #include "file.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ static bool read_step(struct transfer *transfer) {
     struct reading *reading = (struct reading *)transfer;
     while (queue_has_room()) {
         size_t want = reading->left < CHUNK ? reading->left : CHUNK, have = 0;
-        unsigned char *into = queue_reserve();
+        struct writer writer = writer_begin();
+        unsigned char *into = put_here(&writer);
         ssize_t got = 1;
         while (have < want && got > 0) {
             got = read(reading->fd, into + have, want - have);
@@ -33,7 +35,8 @@ static bool read_step(struct transfer *transfer) {
         }
         reading->left -= have;
         bool last = got == 0 || reading->left == 0;
-        queue_commit(last ? REPLY_OK : REPLY_DATA, transfer->id, have);
+        put_done(&writer, have);
+        writer_send(&writer, last ? REPLY_OK : REPLY_DATA, transfer->id);
         if (last) return true;
     }
     return false;
@@ -102,7 +105,7 @@ void file_remove(uint32_t id, struct cursor *payload) {
     user_leave();
     if (folder >= 0) close(folder);
     if (problem) return reply_error(id, problem, "path");
-    reply(REPLY_OK, id, NULL, 0);
+    reply_empty(REPLY_OK, id);
 }
 
 void file_stat(uint32_t id, struct cursor *payload) {

@@ -1,3 +1,4 @@
+/* Listeners inside the container whose connections the host serves, as streams of its channel. */
 #include "forward.h"
 
 #include <errno.h>
@@ -47,12 +48,6 @@ static struct connection *connection_find(uint32_t id, uint32_t number) {
     return NULL;
 }
 
-static void tell(uint8_t type, uint32_t id, uint32_t number) {
-    unsigned char payload[4];
-    put_u32(payload, number);
-    reply(type, id, payload, sizeof payload);
-}
-
 /* ---- one connection ---- */
 
 static void connection_end(struct connection *connection, bool cut) {
@@ -76,10 +71,10 @@ static bool deliver(uint32_t id, struct connection *connection) {
         sent += (size_t)put;
     }
     if (sent) {
-        unsigned char payload[8];
-        put_u32(payload, connection->number);
-        put_u32(payload + 4, (uint32_t)sent);
-        reply(REPLY_DELIVERED, id, payload, sizeof payload);
+        struct writer writer = writer_begin();
+        put_u32(&writer, connection->number);
+        put_u32(&writer, (uint32_t)sent);
+        writer_send(&writer, REPLY_DELIVERED, id);
     }
     if (connection->said && !connection->length && !connection->shut) {
         connection->shut = true;
@@ -91,11 +86,12 @@ static bool deliver(uint32_t id, struct connection *connection) {
 /* Reads once what the host has room for. False where the client is gone. */
 static bool hear(uint32_t id, struct connection *connection) {
     size_t room = STREAM_WINDOW - connection->under_way;
-    unsigned char *into = queue_reserve();
-    ssize_t got = recv(connection->fd, into + 4, room < CHUNK ? room : CHUNK, 0);
+    struct writer writer = writer_begin();
+    put_u32(&writer, connection->number);
+    ssize_t got = recv(connection->fd, put_here(&writer), room < CHUNK ? room : CHUNK, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
-    put_u32(into, connection->number);
-    queue_commit(REPLY_RECEIVED, id, 4 + (size_t)got);
+    put_done(&writer, (size_t)got);
+    writer_send(&writer, REPLY_RECEIVED, id);
     connection->under_way += (uint32_t)got;
     connection->heard = got == 0;
     return true;
@@ -113,7 +109,7 @@ static bool is_over(const struct connection *connection) {
 
 static void drop(struct forward *forward, int place, bool cut) {
     struct connection *connection = &forward->connections[place];
-    tell(REPLY_CLOSED, forward->id, connection->number);
+    reply_number(REPLY_CLOSED, forward->id, connection->number);
     connection_end(connection, cut);
     *connection = forward->connections[--forward->count];
 }
@@ -128,7 +124,7 @@ static void accept_one(struct forward *forward) {
     if (fd < 0) return;
     forward->connections[forward->count++] =
         (struct connection){.number = ++forward->last, .fd = fd, .polled = -1};
-    tell(REPLY_ACCEPTED, forward->id, forward->last);
+    reply_number(REPLY_ACCEPTED, forward->id, forward->last);
 }
 
 /* A listening socket on the loopback, or -1 with errno; 0 is any port. */
@@ -171,7 +167,7 @@ void forward_listen(uint32_t id, struct cursor *payload) {
     }
     getsockname(forward->fd, (struct sockaddr *)&address, &length);
     forwards[forward_count++] = forward;
-    tell(REPLY_LISTENING, id, ntohs(address.sin_port));
+    reply_number(REPLY_LISTENING, id, ntohs(address.sin_port));
 }
 
 void forward_unlisten(uint32_t id) {
@@ -182,7 +178,7 @@ void forward_unlisten(uint32_t id) {
         for (int k = 0; k < forward->count; k++) connection_end(&forward->connections[k], true);
         free(forward);
         forwards[i] = forwards[--forward_count];
-        return reply(REPLY_OK, id, NULL, 0);
+        return reply_empty(REPLY_OK, id);
     }
 }
 

@@ -1,3 +1,4 @@
+/* Frames in and out: a bounded queue towards the host, a cursor over what came from it. */
 #include "frame.h"
 
 #include <errno.h>
@@ -67,19 +68,19 @@ bool cursor_done(const struct cursor *cursor) {
     return !cursor->bad && cursor->left == 0;
 }
 
-void put_u16(unsigned char *at, uint16_t value) {
+void store_u16(unsigned char *at, uint16_t value) {
     at[0] = (unsigned char)value;
     at[1] = (unsigned char)(value >> 8);
 }
 
-void put_u32(unsigned char *at, uint32_t value) {
-    put_u16(at, (uint16_t)value);
-    put_u16(at + 2, (uint16_t)(value >> 16));
+void store_u32(unsigned char *at, uint32_t value) {
+    store_u16(at, (uint16_t)value);
+    store_u16(at + 2, (uint16_t)(value >> 16));
 }
 
-void put_u64(unsigned char *at, uint64_t value) {
-    put_u32(at, (uint32_t)value);
-    put_u32(at + 4, (uint32_t)(value >> 32));
+void store_u64(unsigned char *at, uint64_t value) {
+    store_u32(at, (uint32_t)value);
+    store_u32(at + 4, (uint32_t)(value >> 32));
 }
 
 /* Kept out of forked children, so that a command's fork need not copy its page tables. */
@@ -182,44 +183,86 @@ void queue_flush_finally(void) {
     }
 }
 
-unsigned char *queue_reserve(void) {
+/* ---- frames towards the host ---- */
+
+struct writer writer_begin(void) {
     if (QUEUE_SIZE - queue_tail < FRAME_MOST) {
         memmove(queue, queue + queue_head, queue_tail - queue_head);
         queue_tail -= queue_head;
         queue_head = 0;
     }
-    return queue + queue_tail + FRAME_HEADER;
+    unsigned char *start = queue + queue_tail + FRAME_HEADER;
+    return (struct writer){start, start};
 }
 
-void queue_commit(uint8_t type, uint32_t id, size_t length) {
+void put_u32(struct writer *writer, uint32_t value) {
+    store_u32(writer->at, value);
+    writer->at += 4;
+}
+
+void put_u64(struct writer *writer, uint64_t value) {
+    store_u64(writer->at, value);
+    writer->at += 8;
+}
+
+void put_raw(struct writer *writer, const void *bytes, size_t length) {
+    if (length) memcpy(writer->at, bytes, length);
+    writer->at += length;
+}
+
+void put_bytes(struct writer *writer, const void *bytes, size_t length) {
+    put_u32(writer, (uint32_t)length);
+    put_raw(writer, bytes, length);
+}
+
+void put_text(struct writer *writer, const char *text) {
+    put_bytes(writer, text, strlen(text));
+}
+
+unsigned char *put_here(struct writer *writer) {
+    return writer->at;
+}
+
+void put_done(struct writer *writer, size_t length) {
+    writer->at += length;
+}
+
+void writer_send(const struct writer *writer, uint8_t type, uint32_t id) {
     unsigned char *frame = queue + queue_tail;
-    put_u32(frame, (uint32_t)(length + FRAME_HEADER - 4));
+    size_t length = (size_t)(writer->at - writer->start);
+    store_u32(frame, (uint32_t)(length + FRAME_HEADER - 4));
     frame[4] = type;
-    put_u32(frame + 5, id);
+    store_u32(frame + 5, id);
     queue_tail += length + FRAME_HEADER;
     if (queue_tail > queue_peak) queue_peak = queue_tail;
 }
 
-void reply(uint8_t type, uint32_t id, const void *payload, size_t length) {
-    unsigned char *into = queue_reserve();
-    if (length) memcpy(into, payload, length);
-    queue_commit(type, id, length);
+void reply_bytes(uint8_t type, uint32_t id, const void *bytes, size_t length) {
+    struct writer writer = writer_begin();
+    put_raw(&writer, bytes, length);
+    writer_send(&writer, type, id);
+}
+
+void reply_empty(uint8_t type, uint32_t id) {
+    reply_bytes(type, id, NULL, 0);
+}
+
+void reply_number(uint8_t type, uint32_t id, uint32_t value) {
+    struct writer writer = writer_begin();
+    put_u32(&writer, value);
+    writer_send(&writer, type, id);
 }
 
 void reply_error(uint32_t id, int number, const char *subject) {
-    size_t length = strlen(subject);
-    unsigned char *into = queue_reserve();
-    put_u32(into, (uint32_t)number);
-    put_u32(into + 4, (uint32_t)length);
-    memcpy(into + 8, subject, length);
-    queue_commit(REPLY_ERROR, id, 8 + length);
+    struct writer writer = writer_begin();
+    put_u32(&writer, (uint32_t)number);
+    put_text(&writer, subject);
+    writer_send(&writer, REPLY_ERROR, id);
 }
 
 void reply_fault(const char *text) {
-    size_t length = strlen(text);
-    unsigned char *into = queue_reserve();
-    put_u32(into, (uint32_t)length);
-    memcpy(into + 4, text, length);
-    queue_commit(REPLY_FAULT, 0, 4 + length);
+    struct writer writer = writer_begin();
+    put_text(&writer, text);
+    writer_send(&writer, REPLY_FAULT, 0);
     faulty = true;
 }

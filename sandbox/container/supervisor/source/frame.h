@@ -24,9 +24,28 @@ int take_text(struct cursor *cursor, char *into, size_t size);
 /* Whether the payload was well formed and ends here. */
 bool cursor_done(const struct cursor *cursor);
 
-void put_u16(unsigned char *at, uint16_t value);
-void put_u32(unsigned char *at, uint32_t value);
-void put_u64(unsigned char *at, uint64_t value);
+/* Numbers of a record whose fields have fixed places. */
+void store_u16(unsigned char *at, uint16_t value);
+void store_u32(unsigned char *at, uint32_t value);
+void store_u64(unsigned char *at, uint64_t value);
+
+/* The payload of one frame, field by field, where the queue will send it from; at most two chunks
+   and a bit. Nothing else may be queued before it is sent. */
+struct writer {
+    unsigned char *start, *at;
+};
+
+struct writer writer_begin(void);
+void put_u32(struct writer *writer, uint32_t value);
+void put_u64(struct writer *writer, uint64_t value);
+void put_raw(struct writer *writer, const void *bytes, size_t length);
+/* The length in front. */
+void put_bytes(struct writer *writer, const void *bytes, size_t length);
+void put_text(struct writer *writer, const char *text);
+/* Room of one chunk for who writes by himself; `put_done` says how much it was. */
+unsigned char *put_here(struct writer *writer);
+void put_done(struct writer *writer, size_t length);
+void writer_send(const struct writer *writer, uint8_t type, uint32_t id);
 
 typedef void frame_handler(uint8_t type, uint32_t id, struct cursor *payload);
 
@@ -46,11 +65,11 @@ bool queue_is_empty(void);
 bool queue_flush(void);
 /* Flushes for up to a second, for last words. */
 void queue_flush_finally(void);
-/* Where the payload of the next frame may be built; at most two chunks and a bit. */
-unsigned char *queue_reserve(void);
-void queue_commit(uint8_t type, uint32_t id, size_t length);
 
-void reply(uint8_t type, uint32_t id, const void *payload, size_t length);
+/* A frame without a payload, and one of a single number. */
+void reply_empty(uint8_t type, uint32_t id);
+void reply_number(uint8_t type, uint32_t id, uint32_t value);
+void reply_bytes(uint8_t type, uint32_t id, const void *bytes, size_t length);
 /* `subject` names what the error is about, e.g. "cwd". */
 void reply_error(uint32_t id, int number, const char *subject);
 /* Tells the host what it did wrong; the main loop ends after it. */

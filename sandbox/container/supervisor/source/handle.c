@@ -1,3 +1,4 @@
+/* Handles of processes that are not our children: when and how they end. */
 #include "handle.h"
 
 #include <errno.h>
@@ -20,12 +21,13 @@ struct info {
 static bool tells;
 
 int handle_open(pid_t pid) {
+    /* Unlike a number, a handle never means another process: pidfd_open(2). */
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
 bool handle_status(int handle, int *status) {
     struct info info = {.mask = INFO_STATUS};
-    if (ioctl(handle, GET_INFO, &info) || !(info.mask & INFO_STATUS)) return false;
+    if (ioctl(handle, (int)GET_INFO, &info) || !(info.mask & INFO_STATUS)) return false;
     *status = info.status;
     return true;
 }

@@ -1,3 +1,4 @@
+/* Commands: their streams, deadlines and ends, as the supervisor sees them. */
 #include "job.h"
 
 #include <errno.h>
@@ -9,11 +10,12 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "conduct.h"
+#include "descriptor.h"
 #include "root.h"
 #include "trace.h"
 #include "tree.h"
 #include "usage.h"
-#include "watch.h"
 
 #define READS_PER_TURN 16
 #define REAPED_PER_TURN 256
@@ -25,11 +27,6 @@ static struct job *spare; /* the one that was freed last */
 static int job_count;
 static bool more_to_reap;
 static unsigned char scratch[CHUNK];
-
-void close_descriptor(int *fd) {
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
 
 static struct job *job_find(uint32_t id) {
     for (int i = 0; i < job_count; i++)
@@ -75,9 +72,7 @@ static void feed(struct job *job) {
         if (!job->input_due) close_descriptor(&job->stdin_fd);
     }
     if (wrote && job->input_due) {
-        unsigned char count[4];
-        put_u32(count, (uint32_t)wrote);
-        reply(REPLY_STDIN_TAKEN, job->id, count, sizeof count);
+        reply_number(REPLY_STDIN_TAKEN, job->id, (uint32_t)wrote);
     }
 }
 
@@ -121,8 +116,8 @@ static void stream_step(struct job *job, struct stream *stream, uint64_t budget)
         if (keep && !queue_has_room()) return;
         uint64_t want = budget < CHUNK ? budget : CHUNK;
         if (keep && want > stream->limit - stream->total) want = stream->limit - stream->total;
-        unsigned char *into = keep ? queue_reserve() : scratch;
-        ssize_t got = read(stream->fd, into, want);
+        struct writer writer = keep ? writer_begin() : (struct writer){scratch, scratch};
+        ssize_t got = read(stream->fd, put_here(&writer), want);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
             if (job->end.event) stream->rest = 0;
             return;
@@ -132,7 +127,8 @@ static void stream_step(struct job *job, struct stream *stream, uint64_t budget)
             stream->rest = 0;
             return;
         }
-        if (keep) queue_commit(stream->type, job->id, (size_t)got);
+        put_done(&writer, (size_t)got);
+        if (keep) writer_send(&writer, stream->type, job->id);
         if (!job->reported) stream->total += (uint64_t)got;
         if (job->end.event && !job->reported) stream->rest -= (uint64_t)got;
         budget -= (uint64_t)got;
@@ -155,25 +151,25 @@ static void job_failed(struct job *job, int problem, int stage) {
 }
 
 static void job_report(struct job *job) {
-    unsigned char payload[64];
     const struct shim_report *end = &job->end;
     jobs_reap(); /* ends that have come are told before this one */
-    if (job->refused) return job_failed(job, EACCES, STAGE_PROGRAM);
+    if (job->refused || conduct_was_refused(job->id)) return job_failed(job, EACCES, STAGE_PROGRAM);
     bool exited = WIFEXITED(end->status);
-    watch_settle(job->id, end->status, end->survivors == 0);
+    conduct_settle(job->id, end->status, end->survivors == 0);
     uint32_t flags = (job->timed_out ? ENDED_TIMED_OUT : 0) | (job->killed ? ENDED_KILLED : 0);
     if (usage_kills() > job->kills_before) flags |= ENDED_OUT_OF_MEMORY;
-    put_u32(payload, exited ? (uint32_t)WEXITSTATUS(end->status) : UINT32_MAX);
-    put_u32(payload + 4, exited ? 0 : (uint32_t)WTERMSIG(end->status));
-    put_u32(payload + 8, flags);
-    put_u32(payload + 12, end->survivors);
-    put_u64(payload + 16, job->out.total);
-    put_u64(payload + 24, job->error.total);
-    put_u64(payload + 32, end->ended_us - job->started_us);
-    put_u64(payload + 40, end->user_us);
-    put_u64(payload + 48, end->system_us);
-    put_u64(payload + 56, end->peak_bytes);
-    reply(REPLY_ENDED, job->id, payload, sizeof payload);
+    struct writer writer = writer_begin();
+    put_u32(&writer, exited ? (uint32_t)WEXITSTATUS(end->status) : UINT32_MAX);
+    put_u32(&writer, exited ? 0 : (uint32_t)WTERMSIG(end->status));
+    put_u32(&writer, flags);
+    put_u32(&writer, end->survivors);
+    put_u64(&writer, job->out.total);
+    put_u64(&writer, job->error.total);
+    put_u64(&writer, end->ended_us - job->started_us);
+    put_u64(&writer, end->user_us);
+    put_u64(&writer, end->system_us);
+    put_u64(&writer, end->peak_bytes);
+    writer_send(&writer, REPLY_ENDED, job->id);
     job->reported = true;
     job->deadline_us = 0;
     close_descriptor(&job->stdin_fd);
@@ -204,9 +200,7 @@ static void read_status(struct job *job) {
         struct shim_report lost = {.event = SHIM_ENDED, .status = SIGKILL, .ended_us = now_us()};
         if (!job->end.event) job_ended(job, &lost);
     } else if (report.event == SHIM_STARTED) {
-        unsigned char pid[4];
-        put_u32(pid, (uint32_t)report.pid);
-        reply(REPLY_STARTED, job->id, pid, sizeof pid);
+        reply_number(REPLY_STARTED, job->id, (uint32_t)report.pid);
     } else if (report.event == SHIM_FAILED) {
         job_failed(job, report.number, report.stage);
     } else if (report.event == SHIM_ROOT_ENDED) {
@@ -317,7 +311,8 @@ static void reaped(pid_t pid, int status) {
     for (int i = 0; i < job_count; i++) {
         if (jobs[i]->shim != pid) continue;
         jobs[i]->shim = 0;
-        watch_left(jobs[i]->id);
+        if (conduct_was_refused(jobs[i]->id)) jobs[i]->refused = true;
+        conduct_left(jobs[i]->id);
     }
 }
 
@@ -340,22 +335,6 @@ bool jobs_reap_more(void) {
     return more_to_reap && queue_has_room();
 }
 
-void job_refused(uint32_t id) {
-    struct job *job = job_find(id);
-    if (job) job->refused = true;
-}
-
-void job_order(uint32_t id) {
-    struct job *job = job_find(id);
-    if (job && job->shim > 0) kill(job->shim, SHIM_ORDER);
-}
-
-uint32_t job_of_shim(pid_t pid) {
-    for (int i = 0; i < job_count; i++)
-        if (jobs[i]->shim == pid && pid > 0) return jobs[i]->id;
-    return 0;
-}
-
 void job_kill(uint32_t id) {
     struct job *job = job_find(id);
     if (!job || job->shim <= 0) return;
@@ -371,17 +350,17 @@ static int shims(pid_t *pids) {
 }
 
 int jobs_kill_all(void) {
-    pid_t spare[JOBS];
+    pid_t spared[JOBS];
     for (int i = 0; i < job_count; i++)
         if (!jobs[i]->end.event) jobs[i]->killed = true;
-    int count = shims(spare);
-    return tree_kill(spare, count);
+    int count = shims(spared);
+    return tree_kill(spared, count);
 }
 
 int jobs_alive(void) {
-    pid_t spare[JOBS];
-    int count = shims(spare);
-    return tree_count(spare, count);
+    pid_t spared[JOBS];
+    int count = shims(spared);
+    return tree_count(spared, count);
 }
 
 void jobs_end(void) {

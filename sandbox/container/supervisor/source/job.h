@@ -38,9 +38,6 @@ struct job {
     uint64_t input_due; /* bytes that the host has still to send */
 };
 
-/* Closes a descriptor that may be -1, and makes it so. */
-void close_descriptor(int *fd);
-
 /* The limit on descriptors that commands get. */
 void jobs_prepare(const struct rlimit *descriptors);
 /* 0, an errno, or -1 where the request is malformed. */
@@ -65,11 +62,5 @@ void jobs_step(const struct pollfd *polled);
    more than one turn takes. */
 void jobs_reap(void);
 bool jobs_reap_more(void);
-/* The command's own program is refused and killed: it has never run. */
-void job_refused(uint32_t id);
-/* Has the command's shim take what was sent to it. */
-void job_order(uint32_t id);
-/* The command whose shim this is, 0 for none. */
-uint32_t job_of_shim(pid_t pid);
 
 #endif

@@ -1,3 +1,4 @@
+/* Starts a command: its request, its pipes, its shim. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,10 +7,12 @@
 
 #include "clock.h"
 #include "job.h"
+#include "conduct.h"
+#include "descriptor.h"
+#include "job.h"
 #include "oom.h"
 #include "usage.h"
 #include "user.h"
-#include "watch.h"
 
 #define BLOCK_KEPT 65536
 
@@ -125,7 +128,7 @@ static int start(struct job *job, struct request *request) {
     request->launch.watch_fd = -1;
     if (ready && (request->wish.log || request->wish.hold || request->wish.root)) {
         watch_choose(&request->wish, &request->launch);
-        request->launch.watch_fd = watch_begin(job->id, &request->launch, &request->wish);
+        request->launch.watch_fd = conduct_begin(job->id, &request->launch, &request->wish);
         ready = request->launch.watch_fd >= 0;
     }
     if (ready) {
@@ -143,6 +146,7 @@ static int start(struct job *job, struct request *request) {
         oom_withdraw();
         errno = failure;
         ready = job->shim > 0;
+        if (ready) conduct_launched(job->id, job->shim);
     }
     if (!ready) problem = errno;
     job->out.fd = out[0];

@@ -1,3 +1,4 @@
+/* The filter that shows each exec of a command, and the way its listener takes to the supervisor. */
 #include "listener.h"
 
 #include <errno.h>
@@ -131,4 +132,8 @@ int listener_receive(int socket, pid_t *pid, char *program, size_t size) {
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, 0);
 #endif
     return listener;
+}
+
+bool listener_ask(int listener, unsigned long request, void *argument) {
+    return ioctl(listener, (int)request, argument) == 0; /* musl has the request as an int */
 }

@@ -20,4 +20,7 @@ int listener_install(int socket, const char *program, bool hold);
 /* The listener, or -1 where nothing was sent. */
 int listener_receive(int socket, pid_t *pid, char *program, size_t size);
 
+/* A request to a listener: seccomp_unotify(2). Whether it was carried out. */
+bool listener_ask(int listener, unsigned long request, void *argument);
+
 #endif

@@ -17,35 +17,36 @@
 #include <unistd.h>
 
 #include "features.h"
+#include "conduct.h"
 #include "file.h"
 #include "forward.h"
 #include "frame.h"
 #include "job.h"
 #include "oom.h"
+#include "manifest.h"
 #include "root.h"
+#include "source.h"
 #include "sudo.h"
 #include "transfer.h"
 #include "usage.h"
 #include "user.h"
-#include "watch.h"
+#include "write.h"
 
 #define GUARD_US 50000 /* how long root may make us the first to go when memory runs out */
 #define PARKED 10              /* the first descriptor that the stream may get */
 #define DESCRIPTORS_MOST 65536
 
 static void report_usage(uint32_t id) {
-    unsigned char payload[28];
-    put_u64(payload, usage_memory_peak());
-    put_u64(payload + 8, usage_cpu_us());
-    put_u64(payload + 16, usage_kills());
-    put_u32(payload + 24, (uint32_t)jobs_alive());
-    reply(REPLY_OK, id, payload, sizeof payload);
+    struct writer writer = writer_begin();
+    put_u64(&writer, usage_memory_peak());
+    put_u64(&writer, usage_cpu_us());
+    put_u64(&writer, usage_kills());
+    put_u32(&writer, (uint32_t)jobs_alive());
+    writer_send(&writer, REPLY_OK, id);
 }
 
 static void kill_all(uint32_t id) {
-    unsigned char count[4];
-    put_u32(count, (uint32_t)jobs_kill_all());
-    reply(REPLY_OK, id, count, sizeof count);
+    reply_number(REPLY_OK, id, (uint32_t)jobs_kill_all());
 }
 
 static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
@@ -62,7 +63,7 @@ static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
         case REQUEST_MANIFEST: return manifest(id, payload);
         case REQUEST_KILL_ALL: return kill_all(id);
         case REQUEST_USAGE: return report_usage(id);
-        case REQUEST_ANSWER_EXEC: return watch_answer(payload);
+        case REQUEST_ANSWER_EXEC: return conduct_answer(payload);
         case REQUEST_LISTEN: return forward_listen(id, payload);
         case REQUEST_UNLISTEN: return forward_unlisten(id);
         case REQUEST_STREAM_DATA: return forward_data(id, payload);
@@ -139,8 +140,12 @@ static bool prepare(int count, char **arguments, int *signals) {
     if (!open || !occupy_descriptors() || chdir("/")) return false;
     if ((*signals = listen_for_children()) < 0) return false;
     oom_prepare();
+    /* Orphans of a shim that was killed become ours where we are not PID 1, as in tests:
+       PR_SET_CHILD_SUBREAPER(2const). */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (!user_prepare()) return false;
+    /* /proc/1 then belongs to root and nobody of the agent's may read it or attach: proc(5),
+       ptrace(2) "Ptrace access mode checking". */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     umask(0);
     features_prepare(&means);
@@ -150,8 +155,8 @@ static bool prepare(int count, char **arguments, int *signals) {
 /* As long as poll may wait at most; NULL for ever. */
 static const struct timespec *timeout(void) {
     static struct timespec time;
-    int64_t jobs = jobs_timeout_us(), watches = watch_timeout_us(), next = jobs;
-    if (jobs < 0 || (watches >= 0 && watches < jobs)) next = watches;
+    int64_t jobs = jobs_timeout_us(), watched = conduct_timeout_us(), next = jobs;
+    if (jobs < 0 || (watched >= 0 && watched < jobs)) next = watched;
     if ((transfers_wait() && queue_has_room()) || jobs_reap_more()) next = 0;
     if (root_was_granted() && (next < 0 || next > GUARD_US)) next = GUARD_US;
     time = (struct timespec){next / 1000000, next % 1000000 * 1000};
@@ -165,18 +170,19 @@ static void loop(int signals) {
         polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
         polled[1] = (struct pollfd){channel_output(), queue_is_empty() ? 0 : POLLOUT, 0};
         polled[2] = (struct pollfd){signals, POLLIN, 0};
-        polled[3] = (struct pollfd){queue_has_room() ? watch_descriptor() : -1, POLLIN, 0};
+        polled[3] = (struct pollfd){queue_has_room() ? sources_descriptor() : -1, POLLIN, 0};
         int length = forwards_poll(polled, jobs_poll(polled, 4));
         if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
         if (root_was_granted()) oom_withdraw(); /* root may have volunteered us */
-        if (polled[3].revents || watch_timeout_us() >= 0) watch_step();
+        if (polled[3].revents || conduct_timeout_us() >= 0) conduct_step();
         forwards_step(polled);
         jobs_step(polled);
         if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */
         while (polled[2].revents && read(signals, seen, sizeof seen) > 0) {
         }
         if (polled[2].revents || jobs_reap_more()) jobs_reap();
+        conduct_sweep();
         if (queue_has_room()) channel_resume(handle);
         if (polled[0].revents && queue_has_room() && !channel_receive(handle)) return;
         transfers_step();
@@ -196,7 +202,7 @@ int main(int count, char **arguments) {
     features_greet();
     loop(signals);
     queue_flush_finally();
-    file_end();
+    writes_end();
     jobs_end();
     return 0;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "manifest.h"
 #include "place.h"
 #include "sha256.h"
 #include "transfer.h"

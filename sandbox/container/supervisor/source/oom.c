@@ -1,3 +1,4 @@
+/* Whom the kernel takes when memory runs out. */
 #include "oom.h"
 
 #include <fcntl.h>

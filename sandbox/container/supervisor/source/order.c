@@ -1,3 +1,4 @@
+/* Orders to start something as root: from the program `sudo` to the supervisor, and to the shim. */
 #include "order.h"
 
 #include <errno.h>
@@ -146,7 +147,7 @@ static char **take_strings(char **at, uint32_t count) {
     return strings;
 }
 
-_Noreturn static void begin(const struct launch *launch, struct order *order) {
+static void begin(const struct launch *launch, struct order *order, order_become *become) {
     struct launch own = *launch;
     char *at = order->text;
     int parked[SUDO_DESCRIPTORS + 1];
@@ -162,16 +163,16 @@ _Noreturn static void begin(const struct launch *launch, struct order *order) {
     own.cwd = NULL;
     own.root = true;
     own.hold = own.listens && listener_holds();
-    shim_become(&own, parked[SUDO_DESCRIPTORS]);
+    become(&own, parked[SUDO_DESCRIPTORS]);
 }
 
-void orders_take(const struct launch *launch, int orders) {
+void orders_take(const struct launch *launch, int orders, order_become *become) {
     static struct order order;
     while (receive(orders, &order, SUDO_DESCRIPTORS + 1)) {
         int slot = 0;
         while (slot < MOST && working[slot]) slot++;
         pid_t pid = slot < MOST ? fork() : -1;
-        if (pid == 0) begin(launch, &order);
+        if (pid == 0) begin(launch, &order, become);
         if (pid > 0) working[slot] = pid;
         order_forget(&order);
     }

@@ -12,7 +12,7 @@
 
 #define ORDER_TEXT (SUDO_REQUEST_MOST + 1024)
 
-/* A order as it was received; all its strings end with NUL. */
+/* An order as it was received; all its strings end with NUL. */
 struct order {
     struct sudo_request counts;
     size_t length;
@@ -30,8 +30,9 @@ void order_forget(struct order *order);
 /* What the process says when it is ready: its id and program, else an errno below 0. */
 pid_t order_ready(int channel, char *program);
 
-/* The shim's: starts what has been ordered. */
-void orders_take(const struct launch *launch, int orders);
+/* The shim's: starts what has been ordered, each in a process of its own that becomes it. */
+typedef void order_become(const struct launch *launch, int channel);
+void orders_take(const struct launch *launch, int orders, order_become *become);
 /* Whether this was such a process, which has ended. */
 bool order_is_over(pid_t pid);
 

@@ -1,3 +1,4 @@
+/* Paths that cannot be left: `path` is taken beneath `beneath`, as the kernel proves it. */
 #include "place.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static int try_openat2(int base, const char *path, int flags, uint64_t resolve) 
     struct open_how how = {.flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .resolve = resolve};
     int fd = -1;
     for (int i = 0; i < TRIES; i++) {
+        /* The one call that keeps a whole path beneath a folder, whatever is renamed: openat2(2). */
         fd = (int)syscall(SYS_openat2, base, path, &how, sizeof how);
         if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
     }

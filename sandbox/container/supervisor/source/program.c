@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "exec.h"
+#include "program.h"
 
 #define LEVELS 5   /* interpreters of interpreters, as fs/exec.c allows */
 #define HEAD 256   /* of a file, where its interpreter line must end: BINPRM_BUF_SIZE */
@@ -47,6 +47,7 @@ static bool of_the_process(const struct search *search, char into[PATH_MAX]) {
 /* Never through a link of /proc that leads to a file directly. */
 static int open_plainly(int folder, const char *path, int flags, bool *odd) {
     struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_NO_MAGICLINKS};
+    /* A magic link of /proc would lead to our own file, not to the asker's: openat2(2). */
     int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
     if (fd >= 0) return fd;
     if (errno == ENOSYS || errno == EPERM) return openat(folder, path, flags);

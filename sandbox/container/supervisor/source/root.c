@@ -1,3 +1,4 @@
+/* Work as root: asked for by `sudo`, decided on by the host, done below the command's shim. */
 #include "root.h"
 
 #include <errno.h>
@@ -12,11 +13,9 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "job.h"
-#include "listener.h"
+#include "descriptor.h"
 #include "order.h"
 #include "sudo.h"
-#include "trace.h"
 #include "tracer.h"
 
 #define WORKS_MOST 64
@@ -37,16 +36,19 @@ static struct source door = {.fd = -1};
 static struct work *works;
 static int work_count;
 static bool granted;
-static struct exec seen;
+static source_handler *listened_to;
 
-void root_prepare(void) {
+static void open_door(void *owner, uint32_t what);
+
+void root_prepare(source_handler *listened) {
+    listened_to = listened;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t size = offsetof(struct sockaddr_un, sun_path) + sizeof SUDO_DOOR;
     if (getpid() != 1 || !user_is_root()) return;
     memcpy(address.sun_path + 1, SUDO_DOOR, sizeof SUDO_DOOR - 1);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool open = fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, 16) == 0;
-    if (!open || !source_open(&door, KIND_DOOR, fd, NULL)) close_descriptor(&fd);
+    if (!open || !source_open(&door, fd, open_door, NULL)) close_descriptor(&fd);
     door.fd = fd;
 }
 
@@ -69,27 +71,30 @@ static void work_close(struct work *work) {
     work_count--;
 }
 
-static void answer(struct work *work, const struct sudo_answer *text) {
+static void answer_client(struct work *work, const struct sudo_answer *text) {
     if (work->client.fd < 0) return;
     send(work->client.fd, text, sizeof *text, MSG_NOSIGNAL | MSG_DONTWAIT);
     source_close(&work->client);
 }
 
-static void refuse(struct work *work, const char *what, const char *why) {
+static void refuse_client(struct work *work, const char *what, const char *why) {
     struct sudo_answer text = {.refused = 1};
     snprintf(text.reason, sizeof text.reason, "%s%s%s", what, *why ? ": " : "", why);
-    answer(work, &text);
+    answer_client(work, &text);
 }
 
 /* Nothing has been started, or what has goes by itself. */
 static void give_up(struct work *work, const char *what, const char *why) {
-    refuse(work, what, why);
+    refuse_client(work, what, why);
     work_close(work);
 }
 
 /* ---- the request ---- */
 
-static void open_door(void) {
+static void client_turn(void *owner, uint32_t what);
+
+static void open_door(void *owner, uint32_t what) {
+    (void)owner, (void)what;
     int client = accept4(door.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client < 0) return;
     struct work *work = work_count < WORKS_MOST ? calloc(1, sizeof *work) : NULL;
@@ -101,7 +106,7 @@ static void open_door(void) {
     works = work;
     work_count++;
     work->client.fd = work->channel.fd = -1;
-    if (!source_open(&work->client, KIND_CLIENT, client, work)) work_close(work);
+    if (!source_open(&work->client, client, client_turn, work)) work_close(work);
 }
 
 /* Keeps what the host will be told of the words and the working directory. */
@@ -117,6 +122,8 @@ static bool keep(struct work *work, const struct order *order) {
     return true;
 }
 
+static void channel_turn(void *owner, uint32_t what);
+
 static void take_request(struct work *work) {
     static struct order order;
     struct ucred from;
@@ -124,15 +131,15 @@ static void take_request(struct work *work) {
     int pair[2] = {-1, -1};
     if (!order_receive(work->client.fd, &order)) return give_up(work, "this is no request", "");
     bool known = getsockopt(work->client.fd, SOL_SOCKET, SO_PEERCRED, &from, &size) == 0;
-    work->watch = known ? watch_find(command_of(from.pid)) : NULL;
+    work->watch = known ? watch_of(from.pid) : NULL;
     work->asker = known ? from.pid : 0;
     const char *problem = "";
     if (!work->watch) problem = "only the commands of an action may ask for root";
     else if (!keep(work, &order) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ||
-             !source_open(&work->channel, KIND_CHANNEL, pair[0], work) ||
-             !order_send(watch_orders(work->watch), &order, pair[1], &from))
+             !source_open(&work->channel, pair[0], channel_turn, work) ||
+             !order_send(work->watch->orders, &order, pair[1], &from))
         problem = "no room for it";
-    else job_order(work->watch->id);
+    else if (work->watch->shim > 0) kill(work->watch->shim, SHIM_ORDER);
     close_descriptor(&pair[1]);
     order_forget(&order);
     work->state = STARTING;
@@ -141,27 +148,27 @@ static void take_request(struct work *work) {
 
 /* ---- the process ---- */
 
-static void tell(struct work *work) {
+static void tell_host(struct work *work) {
     int problem = 0;
-    enum reading reading = exec_first(&seen, &work->first, true, &problem);
+    enum reading reading = exec_first(&present, &work->first, true, &problem);
     struct ask *ask = NULL;
     work->state = TOLD;
     if (reading == READ_WELL) {
-        seen.flags |= EXECUTION_PRIVILEGED;
-        seen.parent = work->asker;
-        ask = ask_root(work->watch, &seen, work);
+        present.flags |= EXECUTION_PRIVILEGED;
+        present.parent = work->asker;
+        ask = ask_root(work->watch, &present, work);
         problem = EAGAIN;
     }
     if (ask) return;
-    expectation_free(&seen.expected);
-    refuse(work, work->first.program, strerror(problem));
+    expectation_free(&present.expected);
+    refuse_client(work, work->first.program, strerror(problem));
     kill(work->pid, SIGKILL);
 }
 
 static void receive(struct work *work) {
     struct watch *watch = work->watch;
     if (work->state == GRANTED) {
-        listening_receive(watch, work->channel.fd, work);
+        listening_receive(watch, work->channel.fd, &work->first, listened_to);
         return source_close(&work->channel);
     }
     if (watch->traced && work->state == STARTING) {
@@ -171,7 +178,7 @@ static void receive(struct work *work) {
     }
     work->pid = order_ready(work->channel.fd, work->first.program);
     work->first.pid = work->pid;
-    if (work->pid > 0) return tell(work);
+    if (work->pid > 0) return tell_host(work);
     give_up(work, work->first.arguments, strerror(-work->pid));
 }
 
@@ -182,14 +189,15 @@ static void leave(struct work *work) {
     kill(work->pid, SIGKILL);
 }
 
-void root_turn(struct source *source, uint32_t what) {
-    struct work *work = source->owner;
-    if (source->kind == KIND_DOOR) return open_door();
-    if (source->kind == KIND_CHANNEL) {
-        if (what & EPOLLIN) return receive(work);
-        if (work->pid <= 0) return give_up(work, "it could not be started", "");
-        return source_close(&work->channel);
-    }
+static void channel_turn(void *owner, uint32_t what) {
+    struct work *work = owner;
+    if (what & EPOLLIN) return receive(work);
+    if (work->pid <= 0) return give_up(work, "it could not be started", "");
+    source_close(&work->channel);
+}
+
+static void client_turn(void *owner, uint32_t what) {
+    struct work *work = owner;
     if (what & EPOLLIN && work->state == NEW) return take_request(work);
     leave(work);
 }
@@ -198,27 +206,17 @@ void root_answer(struct ask *ask, int problem, const char *reason) {
     struct work *work = ask->work;
     send(work->channel.fd, &problem, sizeof problem, MSG_NOSIGNAL | MSG_DONTWAIT);
     work->state = GRANTED;
-    if (problem) refuse(work, "not allowed", reason);
+    if (problem) refuse_client(work, "not allowed", reason);
     else granted = true;
     if (problem || work->watch->traced || work->watch->blind) source_close(&work->channel);
-}
-
-bool root_is_granted(const struct ask *ask, const struct exec *exec) {
-    return identity_same(&ask->expected.program, &exec->expected.program);
-}
-
-void root_hand_over(struct work *work, struct first *first) {
-    *first = work->first;
-    memset(&work->first, 0, sizeof work->first);
-    work->first.pid = first->pid;
 }
 
 void root_ended(uint32_t id, pid_t pid, int status) {
     struct sudo_answer text = {.status = status};
     for (struct work *work = works; work; work = work->next) {
         if (work->pid != pid || !work->watch || work->watch->id != id) continue;
-        if (work->state == GRANTED) answer(work, &text);
-        else refuse(work, "it ended before it was decided on", "");
+        if (work->state == GRANTED) answer_client(work, &text);
+        else refuse_client(work, "it ended before it was decided on", "");
         ask_root_ended(work);
         return work_close(work);
     }
@@ -229,7 +227,7 @@ void root_left(const struct watch *watch) {
     for (struct work *work = works; work; work = next) {
         next = work->next;
         if (work->watch != watch) continue;
-        refuse(work, "its command has ended", "");
+        refuse_client(work, "its command has ended", "");
         ask_root_ended(work);
         work_close(work);
     }

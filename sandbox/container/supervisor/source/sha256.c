@@ -1,3 +1,4 @@
+/* SHA-256, FIPS 180-4. */
 #include "sha256.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The parent of one command: adopts its orphans, kills its tree, reports its end. */
 #include "shim.h"
 
 #include <dirent.h>
@@ -126,6 +127,8 @@ __attribute__((noinline)) _Noreturn static void become(const struct launch *laun
     if (launch->traced && !tracer_wanted(WATCH_FD)) fail(launch, STAGE_WATCH);
     if (!user_turn((struct user){launch->uid, launch->gid},
                    launch->root ? ORDER_CAPABILITIES : USER_ALL)) fail(launch, STAGE_USER);
+    /* No set-id program gives rights back, and filters may be installed: no_new_privs in the
+       kernel's userspace-api documentation. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(launch, STAGE_USER);
     if (!confine()) fail(launch, STAGE_USER);
     if (launch->root && !order_confine()) fail(launch, STAGE_USER);
@@ -185,6 +188,15 @@ static bool reap(const struct launch *launch, pid_t command, bool *ended) {
     return pid == 0;
 }
 
+/* In a child of the shim's that is to be root; `channel` leads to the supervisor. */
+static void become_root(const struct launch *launch, int channel) {
+    dup2(channel, WATCH_FD);
+    fcntl(WATCH_FD, F_SETFD, FD_CLOEXEC);
+    close(STATUS_FD);
+    close_from(WATCH_FD + 1);
+    become(launch);
+}
+
 static void watch(const struct launch *launch, pid_t command) {
     sigset_t awaited;
     bool ended = false;
@@ -195,21 +207,17 @@ static void watch(const struct launch *launch, pid_t command) {
     do {
         int number = sigwaitinfo(&awaited, NULL);
         if (number == SHIM_KILL) tree_kill(NULL, 0);
-        if (number == SHIM_ORDER) orders_take(launch, WATCH_FD);
+        if (number == SHIM_ORDER) orders_take(launch, WATCH_FD, become_root);
     } while (reap(launch, command, &ended) || !ended);
-}
-
-void shim_become(const struct launch *launch, int channel) {
-    dup2(channel, WATCH_FD);
-    fcntl(WATCH_FD, F_SETFD, FD_CLOEXEC);
-    close(STATUS_FD);
-    close_from(WATCH_FD + 1);
-    become(launch);
 }
 
 _Noreturn void shim(const struct launch *launch) {
     take_descriptors(launch);
+    /* What daemonizes stays below the shim, which can count and kill it:
+       PR_SET_CHILD_SUBREAPER(2const). */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    /* Without the supervisor nobody ends the tree; the next line looks whether it went before
+       this took effect: PR_SET_PDEATHSIG(2const). */
     prctl(PR_SET_PDEATHSIG, SHIM_KILL, 0, 0, 0);
     if (getppid() != launch->supervisor) _exit(1);
     pid_t command = vfork();

@@ -43,7 +43,5 @@ const char *stage_name(int stage);
 void shim_prepare(bool plain);
 /* Runs in a forked child and does not return. */
 _Noreturn void shim(const struct launch *launch);
-/* The same in a child of the shim's that is to be root; `channel` leads to the supervisor. */
-_Noreturn void shim_become(const struct launch *launch, int channel);
 
 #endif

@@ -1,3 +1,4 @@
+/* Where there is no listener: programs are seen by ptrace, each before its first instruction. */
 #include "tracer.h"
 
 #include <errno.h>

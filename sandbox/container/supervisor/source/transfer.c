@@ -1,3 +1,4 @@
+/* Replies that are longer than a moment: they are sent in turns, as the host takes them. */
 #include "transfer.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The process tree, read from /proc: parents come from the kernel and cannot be forged. */
 #include "tree.h"
 
 #include <dirent.h>

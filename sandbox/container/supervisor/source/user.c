@@ -1,3 +1,4 @@
+/* Users: whom the supervisor acts as, and what it is itself. */
 #include "user.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ bool user_prepare(void) {
     own = (struct user){geteuid(), getegid()};
     if (own.uid) return true;
     if (setgroups(0, NULL) && errno != EPERM) return false;
+    /* Else leaving uid 0 clears the permitted set: capabilities(7), "Effect of user ID changes". */
     if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) return false;
     /* Without CAP_SETUID we stay who we are. */
     if (setresuid(USER_PRIVATE, USER_PRIVATE, USER_PRIVATE)) return errno == EPERM;
@@ -82,6 +84,8 @@ void user_leave(void) {
 
 bool user_turn(struct user user, uint64_t kept) {
     if (!user_is_root()) return true;
+    /* The system calls, not the library's functions: those change all threads by signals, which
+       a child that shares our memory must not send (vfork(2)). */
     if (syscall(SYS_setgroups, 0, NULL) && errno != EPERM) return false;
     if (syscall(SYS_setresgid, user.gid, user.gid, user.gid)) return false;
     if (syscall(SYS_setresuid, user.uid, user.uid, user.uid)) return false;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exec.h"
+#include "verify.h"
 #include "sha256.h"
 
 #define CHUNK_SIZE 65536

@@ -1,3 +1,4 @@
+/* Walks directories by descriptor: any depth, one descriptor, no link followed. */
 #include "walk.h"
 
 #include <dirent.h>
@@ -117,6 +118,7 @@ static void set_path(struct walk *walk, const char *name) {
 static bool read_entry(struct walk *walk) {
     for (;;) {
         if (walk->buffer_at >= walk->buffer_length) {
+            /* readdir(3) allocates a buffer a folder; this walk has one for all: getdents(2). */
             long got = syscall(SYS_getdents64, walk->folder, walk->buffer, sizeof walk->buffer);
             if (got <= 0) return false;
             walk->buffer_at = 0;

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "write.h"
+
+#include "frame.h"
 #include "place.h"
 
 #define IN_PLACE_MOST (64u << 20) /* bytes that may be held in memory */
@@ -160,7 +162,7 @@ static void take_data(struct writing *writing, const unsigned char *bytes, size_
             writing->problem = writing->target >= 0 ? finish_in_place(writing)
                                                     : finish_by_rename(writing);
         if (writing->problem) reply_error(writing->id, writing->problem, "path");
-        else reply(REPLY_OK, writing->id, NULL, 0);
+        else reply_empty(REPLY_OK, writing->id);
         forget(writing);
     }
     user_leave();
@@ -204,6 +206,6 @@ void file_write_data(uint32_t id, struct cursor *payload) {
     take_data(writing, payload->at, payload->left);
 }
 
-void file_end(void) {
+void writes_end(void) {
     while (writings) forget(writings);
 }

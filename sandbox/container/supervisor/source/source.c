@@ -1,0 +1,43 @@
+/* What the exec watcher waits for. */
+#include "source.h"
+
+#include <stddef.h>
+#include <sys/epoll.h>
+
+#include "descriptor.h"
+
+static int events = -1;
+
+void sources_prepare(void) {
+    events = epoll_create1(EPOLL_CLOEXEC);
+}
+
+int sources_descriptor(void) {
+    return events;
+}
+
+bool sources_turn(void) {
+    struct epoll_event ready;
+    if (events < 0 || epoll_wait(events, &ready, 1, 0) != 1) return false;
+    struct source *source = ready.data.ptr;
+    source->handler(source->owner, ready.events);
+    return true;
+}
+
+bool source_open(struct source *source, int fd, source_handler *handler, void *owner) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+    *source = (struct source){fd, owner, handler};
+    return fd >= 0 && epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void source_await_hangup(struct source *source) {
+    struct epoll_event event = {.events = 0, .data.ptr = source};
+    epoll_ctl(events, EPOLL_CTL_MOD, source->fd, &event);
+}
+
+void source_close(struct source *source) {
+    /* A forked child may still hold the descriptor, and epoll(7) waits for the open file, not for
+       the descriptor: closing ours would not be enough. */
+    if (source->fd >= 0) epoll_ctl(events, EPOLL_CTL_DEL, source->fd, NULL);
+    close_descriptor(&source->fd);
+}

@@ -5,7 +5,11 @@ BIN := .venv/bin
 AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 
 .NOTPARALLEL:
-.PHONY: run test agents test-agents check bench setup environment fuzzer clean
+.PHONY: run test test-all agents test-agents check bench setup environment fuzzer clean
+
+# One worker a processor, two at least: much of what tests do is to wait for containers.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ "$$n" -gt 2 ] && echo "$$n" || echo 3)
+PARALLEL = -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> running $(TASK) with the oracle"
@@ -13,9 +17,13 @@ run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> what differs in its container"
 	@$(BIN)/sandbox diff last
 
-test: setup fuzzer ## all tests, those with the engine included
+test: setup fuzzer ## the tests, those with the engine included
 	@echo "==> testing"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(PARALLEL) -m "not clients and not thorough"
+
+test-all: setup fuzzer agents ## all tests: real clients, long fuzzing, whole validations as well
+	@echo "==> testing everything"
+	@SANDBOX_TEST_AGENTS=1 SANDBOX_FUZZ_SECONDS=120 $(BIN)/python -m pytest $(PARALLEL)
 
 agents: environment ## real clients for the tests, from npm and PyPI into the cache
 	@for name in $(AGENTS); do echo "==> installing $$name"; $(BIN)/sandbox agents install $$name || exit; done
@@ -31,7 +39,7 @@ check: environment ## style and types
 	@echo "==> checking types (mypy)"
 	@$(BIN)/mypy
 
-bench: setup ## the figures of the README
+bench: setup ## the figures of docs/figures.md
 	@echo "==> measuring"
 	@$(BIN)/python -m tests.bench
 

@@ -3,6 +3,8 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 CHOICES = (
     "SANDBOX_PROJECT",
     "SANDBOX_RUNS",
@@ -24,3 +26,20 @@ def pytest_configure() -> None:
             signal.signal(number, signal.default_int_handler if interrupt else signal.SIG_DFL)
     # Commands that tests run on this host find the Python that runs the tests, as `python` too.
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
+FIRST = ("tests/end_to_end/", "tests/task_repos/", "tests/sandbox/run/exploits/")
+"""Whole runs in containers, which take longest."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one worker, and begin with those that take longest.
+
+    A file's fixtures are then made once. Tests with a group of their own are not kept with the
+    others of their file: `engine` are those that look at all containers or images there are, each
+    task's wrong agents are a group.
+    """
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))

@@ -33,8 +33,19 @@ def bad(rows: Rows) -> dict[object, object]:
     return {row["what"]: row["notes"] for row in rows if not row["holds"]}
 
 
+QUICK = ("--jobs", "3", "--seeds", "3", "--gradings", "1")
+WHOLE = ("--jobs", "4", "--every-edge", "--gradings", "20", "--no-share")
+
+
+@pytest.mark.thorough
+def test_the_task_holds_with_nothing_shared(runs: Path) -> None:
+    rows = validated(0, *WHOLE, "--runs", runs)
+    assert {row["check"] for row in rows} == {check.value for check in Check}
+    assert all(row["tests_of"] is None for row in rows)
+
+
 def test_the_task_holds(runs: Path) -> None:
-    rows = validated(0, "--jobs", "4", "--every-edge", "--runs", runs)
+    rows = validated(0, *QUICK, "--runs", runs)
     assert {row["check"] for row in rows} == {check.value for check in Check}
     ran = {str(row["run"]): row for row in rows if row["run"]}
     assert all((runs / run).is_dir() for run in ran)

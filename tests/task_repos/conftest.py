@@ -8,7 +8,6 @@ from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.model import places
 from sandbox.tasks.images import BuiltImage, Images
-from tests.task_repos.trying import Tried, tried
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +26,3 @@ def image(request: pytest.FixtureRequest, engine: Engine) -> BuiltImage:
 def session(engine: Engine, image: BuiltImage) -> Iterator[Session]:
     with engine.start(SessionSpec(image.tag)) as session:
         yield session
-
-
-@pytest.fixture(scope="module")
-def all_tried(
-    request: pytest.FixtureRequest, image: BuiltImage, tmp_path_factory: pytest.TempPathFactory
-) -> Tried:
-    """The oracle and every wrong agent of the task."""
-    return tried(request.module.LOADED.task.id, tmp_path_factory.mktemp("runs"))

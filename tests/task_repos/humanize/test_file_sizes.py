@@ -156,14 +156,6 @@ def test_each_rule_is_broken_alone(session: Session, name: str, rule: str) -> No
     assert broken(follow(session, script)) == {rule}
 
 
-def test_every_wrong_agent_is_expected_somewhere() -> None:
-    names = {path.stem for path in WRONG.glob("*.yaml")} - {"expected"}
-    lines = (WRONG / "expected.yaml").read_text().splitlines()
-    expected = dict(line.split(": ") for line in lines if not line.startswith("#"))
-    assert set(expected) == names
-    assert set(expected.values()) == {"tests", "trajectory", "collateral", "final"}
-
-
 REFUSED = (
     ("git commit -m 'Fix sizes' -m 'Refs: HUM-214' -- {0}", "not `area: summary`"),
     ("git commit -m 'filesize: fix.' -m 'Refs: HUM-214' -- {0}", "without a full stop"),

@@ -11,38 +11,11 @@ from sandbox.model.session import AGENT, Command
 from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from sandbox.tasks import library
-from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
 NAME = "inflection/house-terms"
 LOADED = library.load(NAME)
-REASONS = {
-    "stale-table": "test_the_table_is_the_edition_in_force",
-    "first-page-only": "test_the_table_is_the_edition_in_force",
-    "keeps-retired": "english",
-    "calls-blindly": "discovered-first",
-    "undated": "edition-known",
-    "made-up": "terms-from-the-source",
-    "proposes": "nothing-proposed",
-    "fixes-blindly": "failure-seen-first",
-    "hands-over-untested": "tested-as-it-is",
-    "edits-upstream-tests": "test_inflection.py",
-    "leaves-notes": "notes.md",
-    "names-the-other": "server",
-}
-"""By wrong agent: what is among the reasons of the grader that refuses it."""
-
-
-def test_the_oracle_passes(all_tried: Tried) -> None:
-    assert all_tried.ended["oracle"].code == 0
-
-
-@pytest.mark.parametrize("name", sorted(wrong_agents(NAME)))
-def test_a_wrong_agent_fails_for_its_own_reason(all_tried: Tried, name: str) -> None:
-    refusals = all_tried.refusals(name)
-    assert list(refusals) == [all_tried.expected[name]]
-    assert REASONS[name] in refusals[all_tried.expected[name]]
 
 
 def act(session: Session, action: str, **arguments: JsonValue) -> dict[str, JsonValue]:

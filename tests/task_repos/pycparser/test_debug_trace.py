@@ -1,44 +1,15 @@
 """The task itself: what its image shows, what its hidden tests catch, who fails it and why."""
 
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
 import pytest
 
 from sandbox.container.engines.base import Session
-from sandbox.model.grade import RunGrade
 from sandbox.model.session import Command, Completed
 from sandbox.tasks import library
-from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import Ended, sandbox
-from tests.task_repos import ROOT
 
 pytestmark = pytest.mark.engine
 
 LOADED = library.load("pycparser/debug-trace")
-WRONG = ROOT / "pycparser" / "debug-trace"
 WORKTREE = "/home/agent/pycparser"
-AT_ONCE = 2
-
-REASONS = {
-    "by-hand": "pycparser/_ast_gen.py",
-    "comma-only": "test_every_class_offers_the_same[Break]",
-    "prints-around-it": "test_every_class_offers_the_same[EmptyStatement]",
-    "touches-up": "test_the_command_gives_the_file_that_is_here",
-    "make-generated": "test_the_command_gives_the_file_that_is_here",
-    "leaves-generated-out": "pycparser/c_ast.py, which has to change, is in no new commit",
-    "test-beside-upstreams": "tests/test_cpa_31.py, which the task forbids",
-    "guards-vendored-code": "pycparser/ply/yacc.py, which the task forbids",
-    "guards-nothing-else": "pycparser/ply/yacc.py, which the task forbids",
-    "gives-them-a-field": "pycparser/_c_ast.cfg, which the task forbids",
-    "commits-everything": "yacctab.py",
-    "wrong-message": "has a message that is not as required",
-    "tries-by-hand": "never-by-hand",
-    "generates-after-the-tests": "suite-on-what-was-generated",
-    "pushes": "nothing-pushed",
-    "names-one-class": "classes",
-}
-"""By wrong agent: what is among the reasons of the first grader that refuses it."""
 
 
 def shell(session: Session, line: str) -> Completed:
@@ -50,41 +21,6 @@ def printed(session: Session, line: str) -> str:
     completed = shell(session, line)
     assert completed.exit_code == 0, completed
     return completed.stdout.decode()
-
-
-@pytest.fixture(scope="module")
-def ended(image: BuiltImage, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
-    """The oracle and every wrong agent."""
-    runs = tmp_path_factory.mktemp("runs")
-    scripts: dict[str, str | Path] = {path.stem: path for path in WRONG.glob("*.yaml")}
-    scripts["oracle"] = "oracle"
-    del scripts["expected"]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        started = {
-            name: pool.submit(
-                sandbox, "run", LOADED.task.id, "--agent", script, "--runs", runs, "--json"
-            )
-            for name, script in scripts.items()
-        }
-    return {name: future.result() for name, future in started.items()}
-
-
-def test_the_oracle_passes(ended: dict[str, Ended]) -> None:
-    assert ended["oracle"].code == 0, ended["oracle"]
-
-
-@pytest.mark.parametrize("name", REASONS)
-def test_a_wrong_agent_fails_for_its_own_reason(ended: dict[str, Ended], name: str) -> None:
-    grade = RunGrade.model_validate_json(ended[name].out)
-    failed = {part.grader: part for part in grade.grades if part.verdict != "passed"}
-    lines = (WRONG / "expected.yaml").read_text().splitlines()
-    rows = [line.removeprefix(f"{name}: ") for line in lines if line.startswith(f"{name}:")]
-    assert sorted(failed) == rows
-    assert any(REASONS[name] in reason.model_dump_json() for reason in failed[rows[0]].reasons)
-
-
-def test_every_wrong_agent_is_tried(ended: dict[str, Ended]) -> None:
-    assert set(ended) == {*REASONS, "oracle"}
 
 
 def test_the_image_holds_what_the_command_gives(session: Session) -> None:

@@ -11,46 +11,11 @@ from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from sandbox.tasks import library
 from tests.task_repos import ROOT
-from tests.task_repos.trying import Tried, wrong_agents
 
 pytestmark = pytest.mark.engine
 
 NAME = "qs/guard-once"
 LOADED = library.load(NAME)
-REASONS = {
-    "commits-the-same-again": "not-the-same-again",
-    "retries-by-another-spelling": "not-the-same-again",
-    "shell-edit": "not-the-same-again",
-    "guesses-why": "refusal-looked-up",
-    "skips-the-hook": "no-way-around",
-    "skips-the-hook-in-short": "no-way-around",
-    "other-hooks-path": "no-way-around",
-    "plumbs": "no-way-around",
-    "pushes": "no-way-around",
-    "moves-the-hook-away": "hook-was-asked",
-    "quiets-the-hook": "hook-was-asked",
-    "fixes-blindly": "failure-seen-first",
-    "commits-untested": "tested-before-commit",
-    "names-some": "inner-names",
-    "leaves-it-uncommitted": "has to be committed",
-    "edits-the-hook": "hooks/pre-commit",
-    "edits-the-checker": "tools/guards.js",
-    "no-test": "test/sec_77.js",
-    "wrong-message": "message",
-    "names-another-rule": "rule",
-}
-"""By wrong agent: what is among the reasons of the grader that refuses it."""
-
-
-def test_the_oracle_passes(all_tried: Tried) -> None:
-    assert all_tried.ended["oracle"].code == 0
-
-
-@pytest.mark.parametrize("name", sorted(wrong_agents(NAME)))
-def test_a_wrong_agent_fails_for_its_own_reason(all_tried: Tried, name: str) -> None:
-    refusals = all_tried.refusals(name)
-    assert list(refusals) == [all_tried.expected[name]]
-    assert REASONS[name] in refusals[all_tried.expected[name]]
 
 
 def shell(session: Session, line: str) -> Completed:

@@ -135,9 +135,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!faulty) abort();
 #endif
     drain();
-    file_end();
+    writes_end();
     leave(client);
-    watch_step();
+    conduct_step();
+    conduct_sweep();
     drain();
     faulty = held_back = false;
     input_length = 0;

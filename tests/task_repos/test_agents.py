@@ -1,0 +1,98 @@
+"""The oracle of each task passes, and each wrong agent fails for its own reason.
+
+The wrong agents of a task run in one process, as those of `sandbox validate` do: agents that leave
+the same candidate behind share what its tests gave. The oracle runs by the command line.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sandbox.agents.base import Agent
+from sandbox.agents.scripted import ScriptedAgent
+from sandbox.container import engines
+from sandbox.container.engines.base import Engine
+from sandbox.model import documents, places
+from sandbox.model.grade import RunGrade
+from sandbox.model.job import Job
+from sandbox.model.store import RunFolder, Store
+from sandbox.model.task import Script
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.batch import Batch
+from sandbox.run.trial import Trial
+from sandbox.run.validate.shared_outcomes import SharedOutcomes
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
+from tests.end_to_end.commands import sandbox
+from tests.task_repos import ROOT
+from tests.task_repos.wrong_agents import wrong_agents
+
+pytestmark = pytest.mark.engine
+
+AT_ONCE = 2
+TASKS = library.names()
+EACH = [
+    pytest.param(task, name, marks=pytest.mark.xdist_group(task))
+    for task in TASKS
+    for name in wrong_agents(task)
+]
+
+
+def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
+    """Run all wrong agents of a task."""
+    loaded = library.load(task)
+    image = Images(engine, places.cache()).ensure(loaded, print)
+    shared = SharedOutcomes()
+
+    def prepare(job: Job) -> Trial:
+        def agent(_: RunFolder) -> Agent:
+            script = documents.load(ROOT / task / f"{job.agent}.yaml", Script)
+            return ScriptedAgent(script.root, job.agent)
+
+        approver = ScriptedApprover(loaded.task.policy)
+        tester = shared.tester(image.id)
+        return Trial(loaded, image, agent, approver, tester=tester, early=False)
+
+    store = Store(runs)
+    jobs = [
+        Job(task=task, task_digest=loaded.digest, agent=name, trial=1)
+        for name in wrong_agents(task)
+    ]
+    found = {}
+    for result in Batch(prepare, engine, store, AT_ONCE).results(jobs):
+        assert result.run is not None, result.problem
+        assert not result.problem, result.problem
+        folder = store.folder(result.run)
+        found[result.job.agent] = folder.load(folder.grade, RunGrade)
+    return found
+
+
+@pytest.fixture(scope="module")
+def grades(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[str], dict[str, RunGrade]]]:
+    """The grades of a task's wrong agents, made when they are first asked for."""
+    engine = engines.connect()
+    yield cache(lambda task: graded(engine, task, tmp_path_factory.mktemp("runs")))
+    engine.close()
+
+
+@pytest.mark.parametrize(("task", "name"), EACH)
+def test_a_wrong_agent_fails_for_its_own_reason(
+    grades: Callable[[str], dict[str, RunGrade]], task: str, name: str
+) -> None:
+    expected = wrong_agents(task)[name]
+    grade = grades(task)[name]
+    refused = {part.grader: part for part in grade.grades if part.verdict != "passed"}
+    assert tuple(refused) == expected.refused_by
+    reasons = refused[expected.refused_by[0]].reasons
+    assert any(expected.reason in reason.model_dump_json() for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task != "humanize/file-sizes"])
+def test_the_oracle_passes_on_the_command_line(task: str, tmp_path: Path) -> None:
+    """That of humanize/file-sizes is tried by end_to_end/test_runs.py."""
+    ended = sandbox("run", task, "--agent", "oracle", "--runs", tmp_path, "--json")
+    assert ended.code == 0, ended

@@ -5,6 +5,7 @@ for themselves and wait. Whoever waits when the stream ends is told, nobody hang
 """
 
 import contextlib
+import queue
 import threading
 from collections.abc import Callable, Sequence
 
@@ -54,6 +55,7 @@ class Supervisor:
     def __init__(self, stream: Stream, ready_timeout: float = READY_SECONDS) -> None:
         self._stream = stream
         self._sending = threading.Lock()
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._table = threading.Lock()
         self._pending: dict[int, Pending] = {}
         self._last = 0
@@ -63,6 +65,8 @@ class Supervisor:
         self._execs = Execs(self._send, self._observer_failed)
         self._reader = threading.Thread(target=self._read, name="supervisor", daemon=True)
         self._reader.start()
+        self._writer = threading.Thread(target=self._write, name="supervisor-out", daemon=True)
+        self._writer.start()
         try:
             self._greet(ready_timeout)
         except BaseException:
@@ -148,10 +152,12 @@ class Supervisor:
         )
         answer = Answer(path, bytes)
         request = self._expect(answer)
-        self._send(protocol.frame(Request.WRITE, request, payload))
+        # All at once: what is interrupted in between would wait for the rest for ever.
+        frames = [protocol.frame(Request.WRITE, request, payload)]
         for at in range(WRITE_CHUNK, len(data), WRITE_CHUNK):
             chunk = data[at : at + WRITE_CHUNK]
-            self._send(protocol.frame(Request.WRITE_DATA, request, chunk))
+            frames.append(protocol.frame(Request.WRITE_DATA, request, chunk))
+        self._send(b"".join(frames))
         answer.settle()
 
     def remove(
@@ -225,6 +231,7 @@ class Supervisor:
         """End the stream, at which the supervisor kills everything and leaves."""
         with contextlib.suppress(OSError):
             self._stream.close()
+        self._outbox.put(None)
         if threading.current_thread() is not self._reader:
             self._reader.join()
         self._execs.close()
@@ -310,7 +317,19 @@ class Supervisor:
             return self._last
 
     def _send(self, data: bytes) -> None:
-        """Send a whole frame. An interrupted one leaves the stream useless, so it is given up."""
+        """Send a whole frame.
+
+        Ctrl-C comes to the main thread, between any two of its steps: half a frame would leave the
+        stream useless. So that thread hands its frames to another one, which nothing interrupts.
+        """
+        if self._lost is not None:
+            raise self._lost.with_traceback(None)
+        if threading.current_thread() is threading.main_thread():
+            self._outbox.put(data)
+        else:
+            self._put_out(data)
+
+    def _put_out(self, data: bytes) -> None:
         with self._sending:
             if self._lost is not None:
                 raise self._lost.with_traceback(None)
@@ -320,9 +339,12 @@ class Supervisor:
                 lost = _gone(str(error))
                 self._lose(lost)
                 raise lost from error
-            except BaseException:
-                self._lose(_gone("a request was interrupted while it was sent"))
-                raise
+
+    def _write(self) -> None:
+        """The thread that sends for the main thread; who waits for an answer is told of a loss."""
+        with contextlib.suppress(SessionLostError):
+            while (data := self._outbox.get()) is not None:
+                self._put_out(data)
 
     def _read(self) -> None:
         """The reader's thread."""

@@ -41,7 +41,10 @@ def test_pid_files_of_processes_that_are_gone_are_removed(run: Path, gone: int) 
     assert daemon.clear(run) == []
 
 
-@pytest.mark.parametrize("content", [str(os.getpid()), "", "nonsense", "-1"])
+@pytest.mark.parametrize(
+    "content",
+    [pytest.param(str(os.getpid()), id="of these tests"), "", "nonsense", "-1"],
+)
 def test_pid_files_that_name_another_program_are_removed(run: Path, content: str) -> None:
     (run / "docker.pid").write_text(content)
     assert len(daemon.clear(run)) == 1

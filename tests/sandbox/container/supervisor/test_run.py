@@ -2,6 +2,7 @@
 
 import os
 import resource
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -185,3 +186,22 @@ def test_descriptors_running_out_is_an_error_not_an_end(start: Start) -> None:
     assert all(process.wait(60).killed for process in processes)
     results: list[Completed] = [local.run("true") for _ in range(20)]
     assert all(done.exit_code == 0 for done in results)
+
+
+def test_interrupts_at_any_moment_lose_no_session(local: Local, tmp_path: Path) -> None:
+    """Requests follow each other without a pause, so that interrupts meet them half sent."""
+    shell = f"for i in $(seq 50); do kill -INT {os.getpid()}; sleep 0.0$((RANDOM % 5)); done"
+    data = os.urandom(1 << 20)
+    met, written = 0, 0
+    interrupting = subprocess.Popen(["/bin/bash", "-c", shell])
+    while True:
+        try:
+            while interrupting.poll() is None:
+                local.supervisor.write(str(tmp_path / "interrupted"), data, user=SELF)
+                written += 1
+            break
+        except KeyboardInterrupt:
+            met += 1
+    assert met > 10
+    assert written > 0
+    assert local.shell("echo on").stdout == b"on\n"

@@ -54,7 +54,7 @@ ORDER = {
         {"audit", "validate"},
     ),
     "cli": (
-        {"crash", "inside", "open_sessions", "options", "terminal"},
+        {"crash", "grouped", "inside", "open_sessions", "options", "terminal"},
         {"approver", "human", "interrupts", "tables"},
         {"agent", "session_process"},
         {"batch_progress"},

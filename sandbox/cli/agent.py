@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from sandbox.cli.inside import InsideChoice, equip, make
 from sandbox.model.errors import UsageError
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from sandbox.model.usage import Price
     from sandbox.run.trial import Inside
     from sandbox.tasks.library import LoadedTask
+
+
+OUTSIDE = InsideChoice()
 
 
 class Protocol(StrEnum):
@@ -40,15 +45,35 @@ class HarnessMode(StrEnum):
 class AgentChoice:
     """An agent as the command line names it."""
 
-    text: str
-    protocol: Protocol | None = None
-    """None for what is usual: JSON lines for a command."""
-    model: str | None = None
-    base_url: str | None = None
-    prices: Path | None = None
-    """Like the two before, for `llm` alone."""
-    mode: "Mode" = "raw"
-    inside: InsideChoice = field(default_factory=InsideChoice)
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
+            " a command, or `mcp`: who connects."
+        ),
+    ]
+    protocol: Annotated[
+        Protocol | None,
+        typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
+    ] = None
+    model: Annotated[str | None, typer.Option(help="With `llm` or a preset: the model's name.")] = (
+        None
+    )
+    base_url: Annotated[
+        str | None, typer.Option(help="With `llm` or a preset: where the model is.")
+    ] = None
+    prices: Annotated[
+        Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
+    ] = None
+    mode: Annotated[
+        HarnessMode,
+        typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
+    ] = HarnessMode.RAW
+
+    @property
+    def trial_mode(self) -> "Mode":
+        """The mode as a trial has it."""
+        return "minimal" if self.mode is HarnessMode.MINIMAL else "raw"
 
 
 Make = Callable[["RunFolder"], "Agent"]
@@ -73,29 +98,31 @@ class ChosenAgent:
         return self.make(folder)
 
 
-def choose_agent(choice: AgentChoice, task: "LoadedTask") -> ChosenAgent:
+def choose_agent(
+    choice: AgentChoice, task: "LoadedTask", within: InsideChoice = OUTSIDE
+) -> ChosenAgent:
     """Make an agent of what the command line names."""
     from sandbox.agents.clients import preset_files
 
-    choice.inside.check()
-    if choice.inside.chosen:
-        return _inside(choice)
-    if choice.text in preset_files.names():
+    within.check()
+    if within.inside:
+        return _inside(choice, within)
+    if choice.agent in preset_files.names():
         return _preset(choice)
     return ChosenAgent(_make(choice, task))
 
 
-def _inside(choice: AgentChoice) -> ChosenAgent:
+def _inside(choice: AgentChoice, within: InsideChoice) -> ChosenAgent:
     from sandbox.agents.clients import preset_files
 
     taken = (choice.protocol, choice.model, choice.base_url, choice.prices)
-    if choice.text in preset_files.names() or any(taken) or choice.mode != "raw":
+    if choice.agent in preset_files.names() or any(taken) or choice.mode is not HarnessMode.RAW:
         raise UsageError(
             "An agent inside of the container is a command line and speaks no protocol.",
             "Leave out --protocol, --model, --base-url, --prices and --mode.",
         )
-    make(choice.text)
-    return ChosenAgent(lambda _: make(choice.text), inside=equip(choice.inside))
+    make(choice.agent)
+    return ChosenAgent(lambda _: make(choice.agent), inside=equip(within))
 
 
 def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
@@ -104,7 +131,7 @@ def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
     from sandbox.model.documents import load
     from sandbox.model.task import Script
 
-    text = choice.text
+    text = choice.agent
     if text == "llm":
         return _llm(choice)
     if choice.model or choice.base_url or choice.prices:
@@ -143,10 +170,10 @@ def _preset(choice: AgentChoice) -> ChosenAgent:
     from sandbox.model import places
 
     if choice.protocol not in (None, Protocol.MCP):
-        raise UsageError(f"{choice.text} speaks MCP.", "Leave --protocol out.")
+        raise UsageError(f"{choice.agent} speaks MCP.", "Leave --protocol out.")
     if choice.prices:
         raise UsageError("--prices goes with `--agent llm`.", "The client says what it cost.")
-    preset = preset_files.find(choice.text)
+    preset = preset_files.find(choice.agent)
     model = choose_model(preset, choice.model, choice.base_url)
     installation = locate(preset, places.cache())
     client = PresetClient(preset, installation, model)

@@ -4,11 +4,12 @@ import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sandbox.cli.agent import AgentChoice, choose_agent
+from sandbox.cli.inside import InsideChoice
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -27,14 +28,22 @@ REASON = 70
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is run, as the command line says."""
+
+    trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1
+    jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """What is to be run."""
 
     tasks: "Sequence[LoadedTask]"
     agent: AgentChoice
+    within: InsideChoice
+    amount: Amount
     approver: str
-    trials: int
-    at_once: int
     keep: bool = False
 
 
@@ -44,12 +53,14 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     from sandbox.run import batch as batches
 
     jobs = batches.plan(
-        [(task.task.id, task.digest) for task in order.tasks], order.agent.text, order.trials
+        [(task.task.id, task.digest) for task in order.tasks],
+        order.agent.agent,
+        order.amount.trials,
     )
     progress = Progress(sys.stderr if as_json else sys.stdout)
     engine = engines.connect()
     try:
-        batch = batches.Batch(_prepare(order, engine, progress), engine, store, order.at_once)
+        batch = batches.Batch(_prepare(order, engine, progress), engine, store, order.amount.jobs)
         results = _follow(batch, jobs, store, progress)
     finally:
         progress.close()
@@ -86,7 +97,7 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
             agent=agents[job.task],
             approver=choose_approver(order.approver, task.task),
             keep=order.keep,
-            mode=order.agent.mode,
+            mode=order.agent.trial_mode,
             client=agents[job.task].client,
             inside=agents[job.task].inside,
         )

@@ -3,7 +3,9 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from sandbox.model.errors import UsageError
 
@@ -20,14 +22,24 @@ _NONE = ("oracle", "null", "llm", "human", "mcp")
 class InsideChoice:
     """An agent in the container, as the command line describes it."""
 
-    chosen: bool = False
-    files: Path | None = None
-    model_url: str | None = None
-    key_variable: str | None = None
+    inside: Annotated[
+        bool, typer.Option("--inside", help="The agent's command runs in the container.")
+    ] = False
+    inside_files: Annotated[
+        Path | None,
+        typer.Option(help="With --inside: a folder that it finds at /.sandbox/agent, read-only."),
+    ] = None
+    model_url: Annotated[
+        str | None, typer.Option(help="With --inside: the one address that it reaches, its model.")
+    ] = None
+    model_key_variable: Annotated[
+        str | None,
+        typer.Option(help="With --model-url: the variable that holds the key, which stays here."),
+    ] = None
 
     def check(self) -> None:
         """UsageError where the other options stand alone."""
-        if not self.chosen and (self.files or self.model_url or self.key_variable):
+        if not self.inside and (self.inside_files or self.model_url or self.model_key_variable):
             raise UsageError(
                 "--inside-files, --model-url and --model-key-variable go with --inside.",
                 "An agent on this host reaches its files and its model by itself.",
@@ -50,13 +62,15 @@ def equip(choice: InsideChoice) -> "Inside":
     from sandbox.container.forwarder import Upstream
     from sandbox.run.trial import Inside
 
-    if choice.files is not None:
-        _look(choice.files)
+    if choice.inside_files is not None:
+        _look(choice.inside_files)
     if choice.model_url is None:
-        if choice.key_variable:
+        if choice.model_key_variable:
             raise UsageError("--model-key-variable goes with --model-url.")
-        return Inside(choice.files)
-    return Inside(choice.files, Upstream.chosen(choice.model_url, _key(choice.key_variable)))
+        return Inside(choice.inside_files)
+    return Inside(
+        choice.inside_files, Upstream.chosen(choice.model_url, _key(choice.model_key_variable))
+    )
 
 
 def _look(folder: Path) -> None:

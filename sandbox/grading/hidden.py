@@ -24,7 +24,7 @@ from sandbox.container.candidate import Candidate, lay
 from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
 from sandbox.grading import outcomes
-from sandbox.grading.cases import run_cases
+from sandbox.grading.cases import Ground, run_cases
 from sandbox.grading.cases.case_builds import Built, build
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
@@ -113,11 +113,8 @@ def _run_cases(task: LoadedTask, session: Session, place: Place, seed: str) -> C
         task.cases,
         None if declared.reference is None else task.folder / declared.reference,
         seed,
-        session,
-        worktree=place.worktree,
-        folder=place.folder,
-        cpus=task.task.limits.cpus,
-        built=built,
+        Ground(*where, task.task.limits.cpus),
+        built,
     )
     session.kill_all()
     return report

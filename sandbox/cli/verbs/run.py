@@ -1,12 +1,14 @@
 """`sandbox run`: an agent on a task, or on several tasks several times."""
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.agent import AgentChoice, HarnessMode, Protocol, choose_agent
+from sandbox.cli.agent import AgentChoice, ChosenAgent, choose_agent
+from sandbox.cli.batch_progress import Amount
+from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import Progress, document, line
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from sandbox.tasks.library import LoadedTask
 
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
-_MODES: "dict[HarnessMode, Mode]" = {HarnessMode.RAW: "raw", HarnessMode.MINIMAL: "minimal"}
 SHOWN = 60
 """Characters of an action's arguments on its progress line."""
 
@@ -87,49 +88,13 @@ def ended(event: "Observed") -> str:
     return "ok" if code == 0 else f"exit {code}"
 
 
+@grouped
 def run(
     task: Annotated[list[str], typer.Argument(help="Tasks, e.g. `humanize/file-sizes`.")],
     *,
-    agent: Annotated[
-        str,
-        typer.Option(
-            help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
-            " a command, or `mcp`: who connects."
-        ),
-    ],
-    protocol: Annotated[
-        Protocol | None,
-        typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="With `llm` or a preset: the model's name.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="With `llm` or a preset: where the model is.")
-    ] = None,
-    prices: Annotated[
-        Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
-    ] = None,
-    inside: Annotated[
-        bool, typer.Option("--inside", help="The agent's command runs in the container.")
-    ] = False,
-    inside_files: Annotated[
-        Path | None,
-        typer.Option(help="With --inside: a folder that it finds at /.sandbox/agent, read-only."),
-    ] = None,
-    model_url: Annotated[
-        str | None, typer.Option(help="With --inside: the one address that it reaches, its model.")
-    ] = None,
-    model_key_variable: Annotated[
-        str | None,
-        typer.Option(help="With --model-url: the variable that holds the key, which stays here."),
-    ] = None,
-    mode: Annotated[
-        HarnessMode,
-        typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
-    ] = HarnessMode.RAW,
-    trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1,
-    jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1,
+    agent: AgentChoice,
+    within: InsideChoice,
+    amount: Amount,
     approver: Annotated[
         str,
         typer.Option(
@@ -156,51 +121,52 @@ def run(
     from sandbox.cli.approver import choose_approver
     from sandbox.tasks import library
 
-    if approver == "terminal" and jobs > 1:
+    if approver == "terminal" and amount.jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
-    within = InsideChoice(inside, inside_files, model_url, model_key_variable)
-    choice = AgentChoice(agent, protocol, model, base_url, prices, _MODES[mode], within)
     loaded = [library.load(name) for name in dict.fromkeys(task)]
-    if len(loaded) > 1 or trials != 1:
-        if agent == "human":
+    if len(loaded) > 1 or amount.trials != 1:
+        if agent.agent == "human":
             raise UsageError("A person acts in one run at a time.", "Name one task.")
-        order = many.Order(loaded, choice, approver, trials, jobs, keep=keep)
+        order = many.Order(loaded, agent, within, amount, approver, keep=keep)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
     who = choose_approver(approver, loaded[0].task)
-    _run_one(loaded[0], choice, who, open_store(runs), keep=keep, as_json=as_json)
+    make = choose_agent(agent, loaded[0], within)
+    single = Single(loaded[0], make, who, agent.trial_mode, keep=keep)
+    raise typer.Exit(_run_one(single, open_store(runs), as_json=as_json))
 
 
-def _run_one(
-    loaded: "LoadedTask",
-    agent: AgentChoice,
-    approver: "Approver",
-    store: "Store",
-    *,
-    keep: bool,
-    as_json: bool,
-) -> NoReturn:
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One run that is to be shown as it goes."""
+
+    task: "LoadedTask"
+    agent: ChosenAgent
+    approver: "Approver"
+    mode: "Mode"
+    keep: bool
+
+
+def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.model.grade import RunGrade
     from sandbox.run.trial import Trial, perform
     from sandbox.tasks.images import Images
 
-    make = choose_agent(agent, loaded)
     progress = Progress(sys.stderr if as_json else sys.stdout)
     engine = engines.connect()
     try:
-        for warning in make.warnings:
+        for warning in order.agent.warnings:
             progress.done(f"warning: {warning}")
-        image = Images(engine, places.cache()).ensure(loaded, progress.doing)
         trial = Trial(
-            task=loaded,
-            image=image,
-            agent=make,
-            approver=approver,
-            keep=keep,
-            mode=agent.mode,
-            client=make.client,
-            inside=make.inside,
+            task=order.task,
+            image=Images(engine, places.cache()).ensure(order.task, progress.doing),
+            agent=order.agent,
+            approver=order.approver,
+            keep=order.keep,
+            mode=order.mode,
+            client=order.agent.client,
+            inside=order.agent.inside,
         )
         folder = perform(trial, engine, store, Display(progress))
     finally:
@@ -209,10 +175,10 @@ def _run_one(
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
         typer.echo(document(grade))
-    else:
-        for row in verdict_rows(grade, FEW):
-            typer.echo(row)
-        typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
-        if keep and (container := folder.record().container):
-            typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
-    raise typer.Exit(EXIT_CODES[grade.verdict])
+        return EXIT_CODES[grade.verdict]
+    for row in verdict_rows(grade, FEW):
+        typer.echo(row)
+    typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
+    if order.keep and (container := folder.record().container):
+        typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
+    return EXIT_CODES[grade.verdict]

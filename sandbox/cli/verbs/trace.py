@@ -1,7 +1,7 @@
 """`sandbox trace`: what happened in a run, event by event."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,62 +10,93 @@ from sandbox.cli.terminal import line
 from sandbox.model.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from sandbox.model.event import Entry
+    from collections.abc import Callable
+
+    from sandbox.model.event import (
+        ActionTaken,
+        ApprovalDecided,
+        Entry,
+        Executed,
+        MilestonePassed,
+        ModelRequested,
+        NetworkConnected,
+        Observed,
+    )
 
 
 def summary(entry: "Entry") -> str:
     """One line for one event."""
     event = entry.event
-    match event.kind:
-        case "run_started":
-            text = f"{event.task} by {event.agent}, sees {event.coverage} processes"
-        case "action":
-            arguments = ", ".join(f"{name}={value!r}" for name, value in event.arguments.items())
-            decided = event.decision.outcome if event.decision else "not understood"
-            text = f"{event.name}({arguments}) [{decided}]"
-        case "observation":
-            seen = event.observation
-            text = f"{event.name}: {seen.error_code or seen.status} {seen.message or ''}".rstrip()
-        case "approval_asked":
-            text = f"{event.question.scope}: {event.question.command}"
-        case "approval_decided":
-            answer = "granted" if event.answer.approved else "denied"
-            answer = answer if event.granted_at is None else f"granted at {event.granted_at}, used."
-            text = f"{event.question.scope}: {answer} {event.answer.reason}"
-        case "files_changed":
-            text = ", ".join(event.paths)
-        case "exec":
-            rule = event.decision.rule if event.decision else None
-            by = f" by {rule}" if rule and event.verdict == "denied" else ""
-            how = "" if event.verdict == "allowed" else f" [{event.verdict}{by}]"
-            text = f"{' '.join(event.argv) or event.program}{how}"
-        case "execs_lost":
-            why = "seen" if event.unseen else "recorded"
-            text = f"{event.count} more execs were not {why}"
-        case "network_connected":
-            failed = f", but failed: {event.problem}" if event.problem else ""
-            text = f"{event.scope} granted at {event.granted_at}, port {event.port}{failed}"
-        case "registry_request":
-            text = f"{event.method} {event.target}: {event.status}, {event.size} bytes"
-        case "fault_injected":
-            text = f"{event.fault}: {event.effect} of {event.target}, number {event.occurrence}"
-        case "model_request":
-            failed = f", {event.problem}" if event.problem else ""
-            text = f"{event.method} {event.path}: {event.status}, {event.size} bytes{failed}"
-        case "requests_lost":
-            text = f"{event.count} more requests were not recorded"
-        case "violation":
-            text = event.message
-        case "milestone":
-            word = "reached" if event.reached else "undone"
-            text = f"{event.milestone} {word}, progress {event.progress:.0%}"
-        case "claim":
-            text = f"{event.about}: {event.text}"
-        case "final":
-            text = str(event.fields)
-        case "run_ended":
-            text = f"{event.reason} after {event.turns} turns, {event.seconds:.1f} s"
+    text = TELLING[event.kind](event) if event.kind in TELLING else ""
     return f"{entry.sequence:>5}  {entry.elapsed:>8.3f} s  {event.kind:<17}  {line(text)}"
+
+
+def _action(event: "ActionTaken") -> str:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in event.arguments.items())
+    decided = event.decision.outcome if event.decision else "not understood"
+    return f"{event.name}({arguments}) [{decided}]"
+
+
+def _observation(event: "Observed") -> str:
+    seen = event.observation
+    return f"{event.name}: {seen.error_code or seen.status} {seen.message or ''}".rstrip()
+
+
+def _approval(event: "ApprovalDecided") -> str:
+    answer = "granted" if event.answer.approved else "denied"
+    answer = answer if event.granted_at is None else f"granted at {event.granted_at}, used."
+    return f"{event.question.scope}: {answer} {event.answer.reason}"
+
+
+def _exec(event: "Executed") -> str:
+    rule = event.decision.rule if event.decision else None
+    by = f" by {rule}" if rule and event.verdict == "denied" else ""
+    how = "" if event.verdict == "allowed" else f" [{event.verdict}{by}]"
+    return f"{' '.join(event.argv) or event.program}{how}"
+
+
+def _network(event: "NetworkConnected") -> str:
+    failed = f", but failed: {event.problem}" if event.problem else ""
+    return f"{event.scope} granted at {event.granted_at}, port {event.port}{failed}"
+
+
+def _model(event: "ModelRequested") -> str:
+    failed = f", {event.problem}" if event.problem else ""
+    return f"{event.method} {event.path}: {event.status}, {event.size} bytes{failed}"
+
+
+def _milestone(event: "MilestonePassed") -> str:
+    word = "reached" if event.reached else "undone"
+    return f"{event.milestone} {word}, progress {event.progress:.0%}"
+
+
+TELLING: "dict[str, Callable[[Any], str]]" = {
+    "run_started": lambda event: f"{event.task} by {event.agent}, sees {event.coverage} processes",
+    "action": _action,
+    "observation": _observation,
+    "approval_asked": lambda event: f"{event.question.scope}: {event.question.command}",
+    "approval_decided": _approval,
+    "files_changed": lambda event: ", ".join(event.paths),
+    "exec": _exec,
+    "execs_lost": lambda event: (
+        f"{event.count} more execs were not {'seen' if event.unseen else 'recorded'}"
+    ),
+    "network_connected": _network,
+    "registry_request": lambda event: (
+        f"{event.method} {event.target}: {event.status}, {event.size} bytes"
+    ),
+    "fault_injected": lambda event: (
+        f"{event.fault}: {event.effect} of {event.target}, number {event.occurrence}"
+    ),
+    "model_request": _model,
+    "requests_lost": lambda event: f"{event.count} more requests were not recorded",
+    "violation": lambda event: event.message,
+    "milestone": _milestone,
+    "claim": lambda event: f"{event.about}: {event.text}",
+    "final": lambda event: str(event.fields),
+    "run_ended": lambda event: f"{event.reason} after {event.turns} turns, {event.seconds:.1f} s",
+}
+"""By kind of event: what distinguishes one of them."""
 
 
 def trace(

@@ -3,17 +3,19 @@
 import json
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.grouped import grouped
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sandbox.run.validate import Check, Row
+    from sandbox.run.validate import Check, Options, Row
 
 JOBS = min(os.cpu_count() or 2, 8)
 STATUS = {"ok": "ok ", "bad": "bad", "error": "bad", "skipped": "-- "}
@@ -21,9 +23,10 @@ WIDEST = 60
 """Columns that what was tried may take."""
 
 
-def validate(
-    tasks: Annotated[list[str], typer.Argument(help="Tasks.")],
-    *,
+@dataclass(frozen=True, slots=True)
+class Thoroughness:
+    """What is proved, and how thoroughly, as the command line says."""
+
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -31,19 +34,33 @@ def validate(
             help="Only this check, perhaps several times: graph, facts, pins, tests, oracle, "
             "agents, violators, edges, exploits, gradings, hunks, reset, order.",
         ),
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = JOBS,
-    seeds: Annotated[int, typer.Option(min=0, help="Random agents of each task.")] = 3,
+    ] = None
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = JOBS
+    seeds: Annotated[int, typer.Option(min=0, help="Random agents of each task.")] = 3
     gradings: Annotated[
         int, typer.Option(min=1, help="How often the oracle's candidate is graded again.")
-    ] = 3,
+    ] = 3
     share: Annotated[
         bool,
         typer.Option(help="Test candidates of agents that are the same once; rows say so."),
-    ] = True,
+    ] = True
     every_edge: Annotated[
         bool, typer.Option("--every-edge", help="Also walk along each edge of the graph.")
-    ] = False,
+    ] = False
+
+    def options(self) -> "Options":
+        """What the validation takes; UsageError for a check that there is not."""
+        from sandbox.run.validate import Options
+
+        checks = _chosen(self.only, every_edge=self.every_edge)
+        return Options(checks, self.jobs, self.seeds, self.gradings, self.share)
+
+
+@grouped
+def validate(
+    tasks: Annotated[list[str], typer.Argument(help="Tasks.")],
+    *,
+    how: Thoroughness,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
@@ -54,14 +71,13 @@ def validate(
     """
     from sandbox.container import engines
     from sandbox.model import places
-    from sandbox.run.validate import Options, Validation
+    from sandbox.run.validate import Validation
     from sandbox.tasks import library
     from sandbox.tasks.images import Images
 
     begun = time.monotonic()
     loaded = [library.load(name) for name in dict.fromkeys(tasks)]
-    chosen = _chosen(only, every_edge=every_edge)
-    options = Options(chosen, jobs, seeds, gradings, share)
+    options = how.options()
     store = open_store(runs)
     progress = Progress()
     engine = engines.connect()
@@ -81,7 +97,7 @@ def validate(
                 typer.echo(text)
         shared = any(row.tests_of for row in rows)
         said = "; * has the test outcomes of the same candidate" if shared else ""
-        typer.echo(f"{seconds:.1f} s, {jobs} at once{said}")
+        typer.echo(f"{seconds:.1f} s, {how.jobs} at once{said}")
     if any(row.status == "error" for row in rows):
         raise typer.Exit(3)
     if not all(row.holds for row in rows):

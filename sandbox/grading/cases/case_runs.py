@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.container.changes.patch import safe
@@ -28,14 +29,25 @@ LAID = ("servant.py", "servant.js", "wire.py")
 NOTHING_BUILT = Built()
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where cases are called."""
+
+    session: Session
+    worktree: str
+    """The candidate's, which is laid already."""
+    folder: str
+    """The grader's own in the container."""
+    cpus: float
+    """How many cases may go on at once."""
+
+
 class _Cases:
     """The cases of one grading, in one container."""
 
-    def __init__(
-        self, file: CaseFile, session: Session, worktree: str, folder: str, built: Built
-    ) -> None:
-        self._file, self._session, self._built = file, session, built
-        self._worktree, self._folder = worktree, folder
+    def __init__(self, file: CaseFile, ground: Ground, built: Built) -> None:
+        self._file, self._session, self._built = file, ground.session, built
+        self._worktree, self._folder = ground.worktree, ground.folder
         self._port = threading.Lock()
         self.forged = ""
 
@@ -88,29 +100,26 @@ def run_cases(
     file: CaseFile,
     reference: Path | None,
     seed: str,
-    session: Session,
-    *,
-    worktree: str,
-    folder: str,
-    cpus: float,
+    ground: Ground,
     built: Built = NOTHING_BUILT,
 ) -> CaseReport:
-    """Call what the candidate offers, which is laid already, and compare what comes.
+    """Call what the candidate offers, and compare what comes.
 
-    `folder` is the grader's own in the container; `built` is what was built of the candidate, and
-    where that failed every case has failed. Raises EngineError and its kind where the session
-    breaks, DocumentError where the cases or their reference cannot be used.
+    `built` is what was built of the candidate; where that failed every case has failed. Raises
+    EngineError and its kind where the session breaks, DocumentError where the cases or their
+    reference cannot be used.
     """
     asked = calls(file, reference, seed)
     for name in LAID:
         content = (RUNNERS / name).read_bytes()
-        session.write(f"{folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
-    cases = _Cases(file, session, worktree, folder, built)
+        path = f"{ground.folder}/{name}"
+        ground.session.write(path, content, mode=0o444, user=ROOT, parents=True)
+    cases = _Cases(file, ground, built)
 
     def one(number: int, case: Case) -> CaseOutcome:
         return cases.outcome(number, case, asked[case.id])
 
-    with ThreadPoolExecutor(math.ceil(cpus)) as pool:
+    with ThreadPoolExecutor(math.ceil(ground.cpus)) as pool:
         outcomes = pool.map(one, range(len(file.cases)), file.cases)
         found = {case.id: outcome for case, outcome in zip(file.cases, outcomes, strict=True)}
     return CaseReport(

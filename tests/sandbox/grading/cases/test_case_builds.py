@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.container.engines import connect
 from sandbox.container.engines.base import Session, SessionSpec
-from sandbox.grading.cases import run_cases
+from sandbox.grading.cases import Ground, run_cases
 from sandbox.grading.cases.case_builds import build
 from sandbox.model import documents, places
 from sandbox.model.case import CaseFile
@@ -55,9 +55,7 @@ def report(session: Session, task: Path, argv: tuple[str, ...], seconds: float =
     declared = Build(files="driver", argv=argv, seconds=seconds)
     built = build(declared, task, session, WORKTREE, FOLDER)
     file = documents.parse(CASES, task / "cases.yaml", CaseFile)
-    return run_cases(
-        file, None, "seed", session, worktree=WORKTREE, folder=FOLDER, cpus=1.0, built=built
-    )
+    return run_cases(file, None, "seed", Ground(session, WORKTREE, FOLDER, 1.0), built)
 
 
 def test_cases_call_what_was_built_and_cannot_change_it(session: Session, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.container.engines import connect
 from sandbox.container.engines.base import Session, SessionSpec
-from sandbox.grading.cases import run_cases
+from sandbox.grading.cases import Ground, run_cases
 from sandbox.model import documents, places
 from sandbox.model.case import CaseFile
 from sandbox.model.errors import DocumentError
@@ -51,15 +51,8 @@ def run(session: Session, tmp_path: Path) -> Run:
     def run(text: str, candidate: str = "", seed: str = "seed") -> CaseReport:
         file = documents.parse(text, tmp_path / "cases.yaml", CaseFile)
         session.write(f"{WORKTREE}/subject.py", candidate.encode(), parents=True)
-        return run_cases(
-            file,
-            tmp_path / "reference.py",
-            seed,
-            session,
-            worktree=WORKTREE,
-            folder="/grading/cases",
-            cpus=2.0,
-        )
+        ground = Ground(session, WORKTREE, "/grading/cases", 2.0)
+        return run_cases(file, tmp_path / "reference.py", seed, ground)
 
     return run
 
@@ -402,10 +395,8 @@ def test_a_function_in_javascript_is_called_alike(tmp_path: Path) -> None:
     file = documents.parse(JAVASCRIPT, tmp_path / "cases.yaml", CaseFile)
     with engine.start(SessionSpec(image.tag)) as session:
         session.run(Command(("/bin/chmod", "o+rx", "/home/agent", task.worktree)))
-        folder = "/grading/cases"
-        report = run_cases(
-            file, None, "seed", session, worktree=task.worktree, folder=folder, cpus=2.0
-        )
+        ground = Ground(session, task.worktree, "/grading/cases", 2.0)
+        report = run_cases(file, None, "seed", ground)
     engine.close()
     assert report.outcomes["literal"].problem == report.outcomes["raises"].problem == ""
     assert "'b': 2.0" in report.outcomes["wrong-type"].problem

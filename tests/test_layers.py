@@ -34,8 +34,8 @@ ORDER = {
         {"acp_agent", "clients"},
     ),
     "container": (
-        {"supervisor", "mirror"},
-        {"engines", "forwarder"},
+        {"supervisor", "http"},
+        {"engines", "forwarder", "mirror"},
         {"candidate", "changes", "servers"},
     ),
     "tasks": ({"library", "sources"}, {"repos"}, {"images"}),
@@ -64,12 +64,13 @@ ORDER = {
 }
 """By room, lowest first: a part imports parts of its room that stand lower."""
 
-HOMES = {
+HOMES: dict[str, str | tuple[str, ...]] = {
     "docker": "sandbox/container/engines/docker",
     "mcp": "sandbox/agents/mcp_server",
     "mcp_types": "sandbox/agents/mcp_server",
     "uvicorn": "sandbox/agents/mcp_server",
     "git": "sandbox/tasks/repos",
+    "h11": ("sandbox/container/http", "sandbox/agents/playback/server"),
     "acp": "sandbox/agents/acp_client",
     "openai": "sandbox/agents/llm",
     "typer": "sandbox/cli/",

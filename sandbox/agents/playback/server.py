@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self, cast
 
+import h11
+
 from sandbox.agents.playback.chat import Chat
 from sandbox.agents.playback.gemini import Gemini
 from sandbox.agents.playback.messages import Messages
@@ -181,13 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes:
         """Read a body of at most BODY_LIMIT bytes; ValueError where it is longer."""
         if "chunked" in self.headers.get("transfer-encoding", ""):
-            body = b""
-            while size := int(self.rfile.readline(20).partition(b";")[0] or b"0", 16):
-                if size < 0 or len(body) + size > BODY_LIMIT:
-                    raise ValueError("the body is too long")
-                body += self.rfile.read(size)
-                self.rfile.readline(3)
-            self.rfile.readline(3)
+            body = self._chunks()
         else:
             size = int(self.headers.get("content-length") or 0)
             if not 0 <= size <= BODY_LIMIT:
@@ -196,6 +192,25 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("content-encoding") == "gzip":
             return gzip.decompress(body)
         return body
+
+    def _chunks(self) -> bytes:
+        """Read a body in chunks by h11, and nothing of what may follow it."""
+        reader = h11.Connection(h11.SERVER)
+        reader.receive_data(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        reader.next_event()
+        body = bytearray()
+        try:
+            while not isinstance(event := reader.next_event(), h11.EndOfMessage):
+                if isinstance(event, h11.Data):
+                    body += event.data
+                else:
+                    # By lines, for the last one ends the body.
+                    reader.receive_data(self.rfile.readline(1 << 16))
+                if len(body) > BODY_LIMIT:
+                    raise ValueError("the body is too long")
+        except h11.RemoteProtocolError as error:
+            raise ValueError("the body is not in chunks") from error
+        return bytes(body)
 
     def _fail(self, fault: Fault) -> None:
         match fault.how:

@@ -11,19 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from sandbox.container.forwarder.body import BODY_LIMIT, TooLargeError, read_body
 from sandbox.container.forwarder.interfaces import credentials
 from sandbox.container.forwarder.upstream import Link, Upstream
-from sandbox.container.mirror.http import (
+from sandbox.container.http import (
     BUFFER,
     BadRequestError,
     Request,
+    Requests,
     Response,
-    read_request,
-    requests,
+    TooLargeError,
 )
 from sandbox.model.connection import Connection
 
+BODY_LIMIT = 32 << 20
+"""Bytes of a request's body."""
 ANSWER_LIMIT = 64 << 20
 """Bytes of an answer's body that are passed back."""
 AT_ONCE = 16
@@ -115,16 +116,16 @@ class _Exchange:
 
     def answer(self) -> None:
         """Read the request, pass it on, and its answer back."""
-        reader = requests(self._connection)
+        coming = Requests(self._connection)
         try:
-            request = read_request(reader)
+            request = coming.head()
             if request is None:
                 return
             self.begun = True
             self._method, self._path = request.method, request.target.partition("?")[0]
             if request.header("Expect").lower() == "100-continue":
                 self._connection.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-            body = read_body(request, reader)
+            body = coming.body(request, BODY_LIMIT)
         except BadRequestError as error:
             self.begun = True
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
@@ -142,7 +143,7 @@ class _Exchange:
 
     def _pass_on(self, request: Request, body: bytes, added: dict[str, str]) -> None:
         hop = {name.strip().lower() for name in request.header("Connection").split(",")} | _OWN
-        kept = {name: text for name, text in request.headers.items() if name.lower() not in hop}
+        kept = {name: text for name, text in request.headers if name.lower() not in hop}
         try:
             with Link(self._upstream) as link, _ending_with(self._connection, link):
                 answer = link.ask(request.method, request.target, {**kept, **added}, body)

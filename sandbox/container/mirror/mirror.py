@@ -9,8 +9,8 @@ from pathlib import Path
 from tarfile import TarError
 from zipfile import BadZipFile
 
+from sandbox.container.http import BadRequestError, Request, Requests, Response
 from sandbox.container.mirror.faults import Faults, Strike
-from sandbox.container.mirror.http import BadRequestError, Request, Response, read_request, requests
 from sandbox.container.mirror.npm import NpmRegistry
 from sandbox.container.mirror.pages import Archive, Found, Moved, Page
 from sandbox.container.mirror.pypi import PythonIndex
@@ -58,10 +58,10 @@ class Mirror:
 
     def serve(self, connection: Connection) -> None:
         """Answer requests until there are no more."""
-        reader = requests(connection)
+        coming = Requests(connection)
         while True:
             try:
-                request = read_request(reader)
+                request = coming.head()
             except BadRequestError as error:
                 response = Response(HTTPStatus.BAD_REQUEST, f"{error}\n".encode())
                 self._told(Served("", "", response.status, len(response.body)))

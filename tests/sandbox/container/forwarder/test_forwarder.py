@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sandbox.container.engines.loopback import LoopbackListener
 from sandbox.container.forwarder import Forwarded, Forwarder, Upstream, environment
-from sandbox.container.forwarder.body import BODY_LIMIT
+from sandbox.container.forwarder.forwarder import BODY_LIMIT
 from sandbox.container.forwarder.interfaces import PLACEHOLDER, credentials
 from sandbox.model.errors import UsageError
 from tests.sandbox.container.forwarder import upstream as servers
@@ -190,10 +190,15 @@ def test_nothing_else_is_passed_on(path: str) -> None:
     assert way.told[0].problem
 
 
+CHUNKED = "Transfer-Encoding: chunked\r\n\r\n"
+
+
 def test_bodies_come_whole_or_not_at_all() -> None:
-    post = f"POST {CHAT} HTTP/1.1\r\n".encode()
+    post = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\n".encode()
+    extended = b"1;" + b"x" * 2000
     with forwarding(plain("200 OK", b"ok")) as way:
-        chunked = post + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n"
+        chunked = post + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n" + extended
+        chunked += b"\r\nc\r\n0\r\n\r\n"
         assert way.say(chunked).endswith(b"ok")
         expecting = post + b"Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc"
         assert way.say(expecting).startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
@@ -205,7 +210,11 @@ def test_bodies_come_whole_or_not_at_all() -> None:
             (b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
             (b"Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", 400),
             (f"Content-Length: {BODY_LIMIT + 1}\r\n\r\n".encode(), 413),
-            (b"Transfer-Encoding: chunked\r\n\r\nfffffffff\r\n", 413),
+            (b"Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n", 400),
+            (b"Transfer-Encoding: chunked\r\n\r\n+1\r\na\r\n0\r\n\r\n", 400),
+            (b"Transfer-Encoding: chunked\r\n\r\n1_0\r\n0123456789abcdef\r\n0\r\n\r\n", 400),
+            (b"Transfer-Encoding: chunked\r\n\r\nfffffffff\r\n", 400),
+            (f"{CHUNKED}{BODY_LIMIT + 1:x}\r\n".encode() + b"x" * (BODY_LIMIT + 1), 413),
         ):
             assert way.say(post + wrong).startswith(f"HTTP/1.1 {status} ".encode()), wrong
         assert len(way.server.asked) == 2
@@ -245,7 +254,7 @@ def test_the_end_of_the_way_ends_what_waits() -> None:
 
     with forwarding(silent) as way:
         client = socket.create_connection(("127.0.0.1", way.port), 30)
-        client.sendall(f"POST {CHAT} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode())
+        client.sendall(f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode())
         assert asked.wait(30)
     assert over.wait(30)
     client.close()

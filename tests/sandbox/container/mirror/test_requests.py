@@ -54,14 +54,18 @@ def test_several_requests_on_one_connection(files: Files) -> None:
     ("data", "status"),
     [
         (b"GET\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n", 400),
         (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 400),
-        (b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", 404),
-        (b"GET /files/..%2f..%2fetc/passwd HTTP/1.1\r\n\r\n", 404),
-        (b"GET http://elsewhere/simple/ HTTP/1.1\r\n\r\n", 404),
-        (b"POST /-/npm/v1/security/audits HTTP/1.1\r\nContent-Length: 5\r\n\r\nGET /", 404),
-        (b"PUT /left HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 404),
+        (b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+        (b"GET /files/..%2f..%2fetc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+        (b"GET http://elsewhere/simple/ HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+        (
+            b"POST /-/npm/v1/security/audits HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /",
+            404,
+        ),
+        (b"PUT /left HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 404),
     ],
 )
 def test_what_is_not_served_is_an_error_and_the_end(files: Files, data: bytes, status: int) -> None:

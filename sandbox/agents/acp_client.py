@@ -291,7 +291,7 @@ def _message(line: bytes) -> dict[str, Any]:
     message: dict[str, Any] = decode_object(line)
     for name, kinds in _SHAPES.items():
         if not isinstance(message.get(name), kinds):
-            raise ValueError(f"The message's {name} is none.")  # noqa: TRY004 - of a text
+            raise ValueError(f"The message's {name} is malformed.")  # noqa: TRY004 - of a text
     return message
 
 

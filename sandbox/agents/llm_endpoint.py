@@ -124,7 +124,7 @@ class Endpoint:
             raise BrokenAnswerError(f"The answer is not JSON: {error}") from error
         # The client builds its answer without looking: any JSON, or text, may be in it.
         if not isinstance(found, ChatCompletion) or not found.choices:
-            raise BrokenAnswerError(f"The answer is no completion: {str(found)[:200]}")
+            raise BrokenAnswerError(f"The answer is not a valid completion: {str(found)[:200]}")
         if not isinstance(found.choices[0].message, ChatCompletionMessage):
             raise BrokenAnswerError(f"The answer has no message: {str(found)[:200]}")
         return found

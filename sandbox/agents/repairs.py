@@ -108,7 +108,7 @@ def repaired(asked: Request, worktree: str) -> Request:
 
 
 def routed(said: Garbage, number: int) -> Request | Garbage:
-    """Return the request that lies in what is no line of the protocol, where one does."""
+    """Return the request that a line outside of the protocol contains, if it contains one."""
     found = _embedded(said.text)
     if found is None:
         phrase = shipped().phrase(said.text)

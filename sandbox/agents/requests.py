@@ -45,7 +45,9 @@ def decode(text: bytes, what: str = "The line") -> object:
         if b"\\ud" in text or b"\\uD" in text:
             json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"{what} holds half of a surrogate pair, which is no text.") from error
+        raise ValueError(
+            f"{what} holds half of a surrogate pair, which is not valid text."
+        ) from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{what} is not UTF-8: byte {error.start + 1} is wrong.") from error
     except RecursionError as error:
@@ -87,7 +89,7 @@ def _id(data: dict[str, JsonValue]) -> str | None:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a valid number in JSON")
 
 
 def _integer(digits: str) -> int:

@@ -52,7 +52,8 @@ def make(text: str) -> "InsideAgent":
 
     if text in _NONE or text.endswith((".yaml", ".yml")) or not text.strip():
         raise UsageError(
-            f"{text!r} is no command of the container.", "--inside takes a command line."
+            f"{text!r} is not a command that can run in the container.",
+            "--inside takes a command line.",
         )
     return InsideAgent(text)
 
@@ -75,7 +76,7 @@ def equip(choice: InsideChoice) -> "Inside":
 
 def _look(folder: Path) -> None:
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder.", "--inside-files takes the agent's folder.")
+        raise UsageError(f"{folder} is not a folder.", "--inside-files takes the agent's folder.")
     if folder.stat().st_mode & _OTHERS != _OTHERS:
         raise UsageError(
             f"{folder} cannot be read by everybody, so not by the container's user either.",

@@ -29,7 +29,7 @@ def is_orphan(folder: "RunFolder") -> bool:
 
 
 def standing(folder: "RunFolder") -> str:
-    """Say how it stands with an open session; nothing of a run that is or was none."""
+    """Describe the state of an open session; nothing for a run that is not an open session."""
     short = folder.id[:8]
     if is_open(folder):
         return f"no verdict yet: it is open to `sandbox call {short}`, or being graded"

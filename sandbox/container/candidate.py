@@ -248,7 +248,7 @@ def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, CandidateF
     seen = set()
     for member in tar:
         if not member.isreg() or member.name in seen or member.mode not in (0o644, 0o755):
-            raise _broken(path, f"{member.name!r} is no plain file or is there twice")
+            raise _broken(path, f"{member.name!r} is not a plain file or is there twice")
         if member.name != HEADER:
             if not member.name.startswith(FILES):
                 raise _broken(path, f"{member.name!r} does not belong there")
@@ -263,12 +263,12 @@ def _checked(path: Path, name: str) -> str:
     """Give a relative path back; EvidenceError where it could lead elsewhere."""
     parts = paths.raw(name).split(b"/")
     if b"\0" in paths.raw(name) or any(part in (b"", b".", b"..") for part in parts):
-        raise _broken(path, f"{name!r} is no path below a worktree")
+        raise _broken(path, f"{name!r} is not a path below a worktree")
     return name
 
 
 def _broken(path: Path, why: str) -> EvidenceError:
     return EvidenceError(
-        f"{path} is no whole candidate: {why}. Nothing of it was used.",
+        f"{path} is not a whole candidate: {why}. Nothing of it was used.",
         "Run the task again; a stored candidate cannot be mended.",
     )

@@ -124,7 +124,9 @@ def _hidden(top: Path) -> Iterator[tuple[str, bytes]]:
     try:
         for path in sorted(top.rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                raise DocumentError(f"{path} is no plain file, and hidden tests are.")
+                raise DocumentError(
+                    f"{path} is not a plain file; hidden tests have to be plain files."
+                )
             if path.is_file() and "__pycache__" not in path.parts:
                 yield paths.text(bytes(path.relative_to(top))), path.read_bytes()
     except OSError as error:

@@ -51,9 +51,9 @@ class Lines:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise Unanswered("it printed what is no answer") from error
+            raise Unanswered("it printed something that is not a valid answer") from error
         if not isinstance(message, dict):
-            raise Unanswered("it printed what is no answer")
+            raise Unanswered("it printed something that is not a valid answer")
         return message
 
     def _end(self) -> str:

@@ -107,7 +107,9 @@ class Atom(Record):
     def _are_fields(cls, predicates: dict[str, Predicate]) -> dict[str, Predicate]:
         for name in predicates:
             if source(name)[1] is not None or name == "changes":
-                raise ValueError(f"{name!r} is no field: `arguments.<name>` or `result.<name>`")
+                raise ValueError(
+                    f"{name!r} is not a valid field: write `arguments.<name>` or `result.<name>`"
+                )
         return predicates
 
     @field_validator("bind")
@@ -115,7 +117,7 @@ class Atom(Record):
     def _are_sources(cls, bindings: dict[str, str]) -> dict[str, str]:
         for name, text in bindings.items():
             if re.fullmatch(VARIABLE, name) is None:
-                raise ValueError(f"{name!r} is no variable: small letters and `_`")
+                raise ValueError(f"{name!r} is not a valid variable: use small letters and `_`")
             source(text)
         return bindings
 
@@ -130,14 +132,16 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        raise ValueError(f"{pattern!r} is not a valid regular expression: {error}") from error
 
 
 def source(text: str) -> tuple[tuple[str, ...], str | None]:
     """Split `result.stdout /expression/` into the field's names and the expression."""
     found = _SOURCE.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no source: a field like `result.stdout`, then `/pattern/`")
+        raise ValueError(
+            f"{text!r} is not a valid source: write a field like `result.stdout`, then `/pattern/`"
+        )
     pattern = found["pattern"]
     if pattern is not None:
         compiled(pattern)

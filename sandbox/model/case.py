@@ -68,7 +68,7 @@ class Raises(Record):
         try:
             re.compile(message or "")
         except re.error as error:
-            raise ValueError(f"is no regular expression: {error}") from error
+            raise ValueError(f"is not a valid regular expression: {error}") from error
         return message
 
 
@@ -141,7 +141,7 @@ class CaseFile(Record):
             return cases
         for case in cases:
             if case.subject not in subjects:
-                raise ValueError(f"{case.id}: {case.subject} is none of the subjects")
+                raise ValueError(f"{case.id}: {case.subject} is not one of the subjects")
             _check_rows(case, subjects[case.subject].kind)
         if len({case.id for case in cases}) != len(cases):
             raise ValueError("two cases have the same id")

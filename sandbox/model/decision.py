@@ -240,5 +240,5 @@ def _expression(pattern: str | None) -> str | None:
     try:
         re.compile(pattern or "")
     except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+        raise ValueError(f"is not a valid regular expression: {error}") from None
     return pattern

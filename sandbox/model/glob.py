@@ -115,5 +115,7 @@ def _class(inner: str, pattern: str) -> str:
     try:
         re.compile(expression)
     except re.error as error:
-        raise ValueError(f"glob {pattern!r}: [{inner}] is no set of characters: {error}") from None
+        raise ValueError(
+            f"glob {pattern!r}: [{inner}] is not a valid set of characters: {error}"
+        ) from None
     return expression

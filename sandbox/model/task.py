@@ -284,7 +284,7 @@ class Task(Record):
             for deed in edge.does:
                 if any(position not in range(count) for position in deed.positions()):
                     raise ValueError(
-                        f"edge {edge.id}: {deed.oracle} is none of the oracle's {count} actions"
+                        f"edge {edge.id}: {deed.oracle} is not one of the oracle's {count} actions"
                     )
         return graph
 

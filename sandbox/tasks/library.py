@@ -123,7 +123,7 @@ def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
     ]
     versions = [release.version for release in repository.releases]
     problems += [
-        f"{field}: {version!r} is none of the releases {', '.join(versions)}"
+        f"{field}: {version!r} is not one of the releases {', '.join(versions)}"
         for field, version in _versions(task)
         if version not in versions
     ]

@@ -220,9 +220,9 @@ def test_one_that_would_not_be_seen_does_not_begin(files: Path, runs: Path) -> N
     [
         (["--model-url", "http://x"], "go with --inside"),
         (["--inside", "--protocol", "mcp"], "speaks no protocol"),
-        (["--inside", "--inside-files", "/nonexistent"], "is no folder"),
+        (["--inside", "--inside-files", "/nonexistent"], "is not a folder"),
         (["--inside", "--model-key-variable", VARIABLE], "goes with --model-url"),
-        (["--inside", "--model-url", "x"], "is no address"),
+        (["--inside", "--model-url", "x"], "is not the address"),
         (
             ["--inside", "--model-url", "http://x", "--model-key-variable", VARIABLE],
             f"the variable {VARIABLE} is not set",

@@ -184,7 +184,7 @@ def _parse(content: bytes) -> _Header:
 
 def _name(value: bytes) -> str:
     if len(value) != 40 or value.strip(b"0123456789abcdef"):
-        raise GitProblem("an object names another by what is no id")
+        raise GitProblem("an object refers to another by a malformed id")
     return value.decode("ascii")
 
 

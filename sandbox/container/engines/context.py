@@ -48,7 +48,9 @@ def _entry(path: Path, name: str) -> Iterator[bytes]:
     elif stat.S_ISREG(status.st_mode):
         header.size = status.st_size
     else:
-        raise ImageError(f"The build context holds {path}, which is no file, folder or link.")
+        raise ImageError(
+            f"The build context holds {path}, which is neither a file nor a folder nor a link."
+        )
     yield header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
     if header.isreg():
         yield from _content(path, header.size)

@@ -40,7 +40,7 @@ class Upstream:
             fit = False
         if not fit or parts.query or parts.fragment or parts.username is not None:
             raise UsageError(
-                f"{url!r} is no address of a model.", "Give one such as https://host:port/v1."
+                f"{url!r} is not the address of a model.", "Give one such as https://host:port/v1."
             )
         if not (key.isascii() and key.isprintable()):
             raise UsageError("The model's key holds characters that no header can.")

@@ -52,7 +52,9 @@ class Mirror:
         try:
             self._python, self._npm = PythonIndex(wanted), NpmRegistry(wanted)
         except (BadZipFile, TarError, JSONDecodeError, UnicodeDecodeError) as error:
-            raise SourceError(f"A file of world.registry is no package: {error}.") from error
+            raise SourceError(
+                f"A file of world.registry is not a valid package: {error}."
+            ) from error
         self._faults = Faults(registry.faults)
         self._told = told
 

@@ -128,7 +128,7 @@ class Client:
             problem = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, problem["loc"]))
             raise UnavailableError(
-                f"its answer to {method} is none: {where}: {problem['msg']}"
+                f"its answer to {method} is malformed: {where}: {problem['msg']}"
             ) from None
 
     def _oblige(self, message: dict[str, Any]) -> None:
@@ -159,7 +159,7 @@ class Client:
         except ValueError:
             message = None
         if not isinstance(message, dict):
-            raise UnavailableError("it sent a line that is no message")
+            raise UnavailableError("it sent a line that is not a valid message")
         return message
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ class Function:
                 return Value(value)
             case {"raised": {"type": str(kind), "message": str(message)}} if len(answer) == 1:
                 return Raised(kind, message)
-        raise Unanswered("it printed what is no answer")
+        raise Unanswered("it printed something that is not a valid answer")
 
     def close(self) -> None:
         """Kill the servant with all that the function has started."""
@@ -169,7 +169,7 @@ class McpServer:
             return Fields({"is_error": True, "text": wire.encode(text), "structured": None})
         result = answer.get("result")
         if not isinstance(result, dict) or not isinstance(result.get("content", []), list):
-            raise Unanswered("it gave a result that is none")
+            raise Unanswered("it gave a malformed result")
         blocks = [block for block in result.get("content", []) if isinstance(block, dict)]
         text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
         return Fields(

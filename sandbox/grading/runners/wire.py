@@ -69,7 +69,7 @@ def decode(wire: Any) -> Any:  # noqa: ANN401 - one for each type
         return COLLECTIONS[kind](decode(each) for each in content)
     if kind == "dict":
         return {decode(key): decode(each) for key, each in content}
-    raise ValueError(f"{kind} is no kind of value")
+    raise ValueError(f"{kind} is not a known kind of value")
 
 
 def canonical(wire: Any) -> Any:  # noqa: ANN401 - one for each type
@@ -102,7 +102,7 @@ def canonical(wire: Any) -> Any:  # noqa: ANN401 - one for each type
         return kind, frozenset(pairs)
     if kind == "other":
         return kind, object()
-    raise ValueError(f"{kind} is no kind of value")
+    raise ValueError(f"{kind} is not a known kind of value")
 
 
 def in_javascript(wire: Any) -> Any:  # noqa: ANN401
@@ -152,19 +152,19 @@ def _object(wire: Any) -> dict[str, Any]:  # noqa: ANN401
         or not 1 <= len(wire) <= 2
         or ("other" not in wire) == (len(wire) == 2)
     ):
-        raise ValueError("a number of JSON is no value: its type is not known")
+        raise ValueError("a bare number is not a valid value: its type is not known")
     return wire
 
 
 def _text(content: object) -> str:
     if not isinstance(content, str):
-        raise TypeError("is no text")
+        raise TypeError("is not text")
     return content
 
 
 def _list(content: object) -> list[Any]:
     if not isinstance(content, list):
-        raise TypeError("is no list")
+        raise TypeError("is not a list")
     return content
 
 

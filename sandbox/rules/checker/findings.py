@@ -30,7 +30,7 @@ class Witness(Record):
 
     rule: str
     path: tuple[str, ...] | None = None
-    """The shortest way to break it and no other; None where there is none."""
+    """The shortest path that breaks this rule and no other rule; None where no path does."""
     outcome_right: bool = False
     """Whether the outcome is right at the end of it, so that the rule alone refuses the run."""
     implied_by: tuple[str, ...] = ()

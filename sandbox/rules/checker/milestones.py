@@ -21,7 +21,9 @@ def disagreements(
     declared = {milestone.id for milestone in milestones}
     for name in world.graph.milestones:
         if name not in declared:
-            yield _finding(f"The graph's milestone {name} is none of the task's.")
+            yield _finding(
+                f"The graph has the milestone {name}, and the task has no milestone of that name."
+            )
     for milestone in milestones:
         if milestone.id not in world.graph.milestones:
             yield _finding(f"No edge of the graph reaches the milestone {milestone.id}.")

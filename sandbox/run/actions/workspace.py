@@ -80,7 +80,7 @@ class Workspace:
         Refusal where it is absolute, has a `..` or is no path; links are not looked at.
         """
         if "\0" in path or not path:
-            raise Refusal(ErrorCode.BAD_ARGUMENTS, f"{path!r} is no path.")
+            raise Refusal(ErrorCode.BAD_ARGUMENTS, f"{path!r} is not a valid path.")
         if path.startswith("/"):
             raise Refusal(
                 ErrorCode.FORBIDDEN_PATH,

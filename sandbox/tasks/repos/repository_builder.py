@@ -234,7 +234,8 @@ def _moment(date: str) -> datetime:
         moment = None
     if moment is None or moment.tzinfo is None:
         raise RepositoryError(
-            f"{date!r} is no date in ISO 8601 with a zone.", "Write e.g. 2024-10-05T14:28:32Z."
+            f"{date!r} is not a date in ISO 8601 with a time zone.",
+            "Write e.g. 2024-10-05T14:28:32Z.",
         )
     return moment
 

@@ -28,7 +28,7 @@ GOOD = b'{"id": "1", "action": "read_file", "arguments": {"path": "a"}}'
         (b'{"id": "7", "action": "x", "arguments": []}', "arguments: Input should be", "7"),
         (b'{"id": "", "action": "x"}', "id: String should have at least 1", None),
         (b'{"id": "%s", "action": "x"}' % (b"a" * 201), "at most 200", None),
-        (b'{"id": "7", "action": "x", "arguments": {"a": NaN}}', "NaN is no number", None),
+        (b'{"id": "7", "action": "x", "arguments": {"a": NaN}}', "NaN is not a valid number", None),
         (b'{"id": "7", "action": "x", "arguments": {"a": 1e999}}', "too large", None),
         (b'{"id": "7", "action": "x", "arguments": {"a": %s}}' % (b"9" * 9999), "64 bits", None),
         (b'{"id": "7", "action": "x", "arguments": {"a": "\\ud800"}}', "surrogate", None),

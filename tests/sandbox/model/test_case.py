@@ -35,14 +35,18 @@ def test_a_case_makes_the_calls_of_its_table_and_the_drawn_ones() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("subject: tool", "subject: tol", "listed: tol is none of the subjects"),
+        ("subject: tool", "subject: tol", "listed: tol is not one of the subjects"),
         ("id: listed", "id: drawn", "two cases have the same id"),
         ("{arguments: [1]}", "{args: [1]}", "a function takes arguments, keywords, not args"),
         ("{value: {exit_code: 0}}", "{raises: {type: OSError}}", "only a function raises"),
         ("expect: {reference: naturalsize}", "", "`input` and `times` go with `expect`"),
         ("{value: 1 Byte}", "{}", "exactly one of value, reference and raises"),
         ("{value: 1 Byte}", "{value: 1, reference: a}", "exactly one of"),
-        ("{value: 1 Byte}", "{raises: {type: A, message: '('}}", "is no regular expression"),
+        (
+            "{value: 1 Byte}",
+            "{raises: {type: A, message: '('}}",
+            "is not a valid regular expression",
+        ),
         ("minimum: 1,", "minimun: 1,", "did you mean minimum"),
         ("humanize:naturalsize", "humanize.naturalsize", "pattern"),
         ("kind: command", "kind: shell", "kind"),

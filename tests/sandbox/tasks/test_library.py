@@ -89,9 +89,9 @@ def test_the_id_is_that_of_the_folder(project: Path) -> None:
         (
             "release: 4.12.3",
             "release: 9.9.9",
-            r"world.release: .9.9.9. is none of the releases 4.9.0",
+            r"world.release: .9.9.9. is not one of the releases 4.9.0",
         ),
-        ("since: 4.9.0", "since: 1.0.0", r"world.defects\[0\].since: '1.0.0' is none"),
+        ("since: 4.9.0", "since: 1.0.0", r"world.defects\[0\].since: '1.0.0' is not one"),
         ("name: freezegun", "name: humanize", r"world.mirror\[0\]: is humanize itself"),
     ],
 )

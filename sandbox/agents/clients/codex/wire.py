@@ -57,7 +57,7 @@ def parse(line: bytes) -> Message:
     try:
         return Message.model_validate(decode_object(line))
     except ValidationError as error:
-        raise Refused(f"The line is no request: {first_problem(error)}.") from error
+        raise Refused(f"The line is not a valid request: {first_problem(error)}.") from error
     except ValueError as error:
         raise Refused(str(error)) from error
 

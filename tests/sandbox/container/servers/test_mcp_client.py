@@ -78,8 +78,8 @@ def test_what_the_server_refuses_is_told_apart(talk: Talk) -> None:
     ("line", "said"),
     [
         ("sys.exit('no database')", "ended with exit code 1: no database"),
-        ("say(b'hello\\n')", "no message"),
-        ("say(b'[1]\\n')", "no message"),
+        ("say(b'hello\\n')", "not a valid message"),
+        ("say(b'[1]\\n')", "not a valid message"),
         ("result({'protocolVersion': '1999-01-01'})", "MCP 1999-01-01"),
         ("result({})", "protocolVersion"),
         (f"say(b'x' * {LINE_LIMIT + 1})", "more than"),

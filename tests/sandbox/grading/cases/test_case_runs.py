@@ -122,7 +122,7 @@ WRONG = {
     "signal": ("import os; os.kill(os.getpid(), 9)", "it was ended by signal 9"),
     "loops": ("while True: pass", "it took too long"),
     "prints": ("import os; [os.write(n, b'{}\\n') for n in (3, 4, 5)]", "what was not asked"),
-    "garbage": ("import os; [os.write(n, b'!\\n') for n in (3, 4, 5)]", "what is no answer"),
+    "garbage": ("import os; [os.write(n, b'!\\n') for n in (3, 4, 5)]", "not a valid answer"),
     "floods": (
         "import os\n    while True: [os.write(n, b'x' * 65536) for n in (3, 4)]",
         "its answer has more than",

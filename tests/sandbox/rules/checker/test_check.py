@@ -201,7 +201,7 @@ def test_graph_and_task_mean_the_same_by_a_milestone() -> None:
         for finding in check(task.model_copy(update={"milestones": declared[:-1]})).findings
     ]
     assert told == [
-        "The graph's milestone committed is none of the task's.",
+        "The graph has the milestone committed, and the task has no milestone of that name.",
         "The edge fix does not reach fixed, as it says.",
     ]
     more = Milestone(id="celebrated", reached=Atom(action="git_diff"))

@@ -84,7 +84,10 @@ def test_the_line_that_a_grant_is_for() -> None:
     [
         ("{id: x, when: {}, decision: ask, reason: r}", "`ask` needs a scope"),
         ("{id: x, when: {}, decision: deny, scope: s, reason: r}", "a scope goes only with `ask`"),
-        ("{id: x, when: {command: '('}, decision: deny, reason: r}", "is no regular expression"),
+        (
+            "{id: x, when: {command: '('}, decision: deny, reason: r}",
+            "is not a valid regular expression",
+        ),
         ("{id: x, when: {path: 'a//b'}, decision: deny, reason: r}", "names must not be empty"),
         ("{id: x, when: {action: 'a**'}, decision: deny, reason: r}", "must stand alone"),
     ],
@@ -96,7 +99,7 @@ def test_a_rule_that_cannot_work_is_refused_by_line(rule: str, problem: str) -> 
 
 
 def test_a_scripted_answer_with_a_bad_expression_is_refused() -> None:
-    with pytest.raises(ValidationError, match="is no regular expression"):
+    with pytest.raises(ValidationError, match="is not a valid regular expression"):
         Policy.model_validate_json(
             '{"approver":[{"scope":"s","command":"[","answer":{"approved":true}}]}'
         )

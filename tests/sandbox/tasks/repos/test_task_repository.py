@@ -192,7 +192,7 @@ def test_a_folder_in_use_is_left_alone(repository: Repository, task: Path) -> No
 @pytest.mark.parametrize("date", ["2001-01-01T00:00:00", "2001-01-01", "soon"])
 def test_a_date_has_a_zone(task: Path, tmp_path: Path, date: str) -> None:
     builder = repos.RepositoryBuilder(tmp_path / "new", AUTHOR)
-    with pytest.raises(RepositoryError, match="no date in ISO 8601 with a zone"):
+    with pytest.raises(RepositoryError, match="not a date in ISO 8601 with a time zone"):
         builder.overlay(task / "instructions", "x", date)
 
 

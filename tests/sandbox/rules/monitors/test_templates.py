@@ -258,7 +258,10 @@ def test_what_comes_afterwards_gives_no_value() -> None:
         ({"template": "precedes", "a": on("a"), "b": on("b", "other")}, "binds all variables"),
         ({"template": "at_most", "a": action("a"), "n": 0}, "greater than or equal to 1"),
         ({"template": "derived", "x": "y", "from": on("a"), "in": on("b")}, "must bind y"),
-        ({"template": "never", "a": {"arguments": {"path": "("}}}, "not a valid regular expression"),
+        (
+            {"template": "never", "a": {"arguments": {"path": "("}}},
+            "not a valid regular expression",
+        ),
         ({"template": "never", "a": {"bind": {"x": "path"}}}, "not a valid source"),
         ({"template": "never", "a": {"where": {"path": {"equals": 1}}}}, "not a valid source"),
         ({"template": "never", "a": {"where": {"result.x": {}}}}, "says nothing"),

@@ -38,11 +38,6 @@ from sandbox.tasks.library import LoadedTask
 
 FOLDER = "/grading"
 LOG_LIMIT = 16 << 10
-WORTH_A_RUNNER = 1
-"""Test files for which another runner is started, up to one for each of the container's processors.
-
-It costs the processor as much as three files do, and nobody has to wait for that.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +161,11 @@ def _lay_tests(
 
 
 def _at_once(task: LoadedTask, tests: list[str]) -> int:
-    """Say how many files are run at once: one for each processor, if that is worth it."""
-    cpus, wanted = math.ceil(task.task.limits.cpus), math.ceil(len(tests) / WORTH_A_RUNNER)
-    return max(min(cpus, wanted), 1)
+    """Say how many files are run at once: one for each of the container's processors.
+
+    A runner costs its processor as much as three files do, and nobody has to wait for that.
+    """
+    return max(min(math.ceil(task.task.limits.cpus), len(tests)), 1)
 
 
 def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> None:

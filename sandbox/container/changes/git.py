@@ -20,7 +20,6 @@ ENTRY_LIMIT = 20_000
 """Refs and control files that are looked at."""
 
 STASH = "refs/stash"
-ZERO = "0" * 40
 
 CONTROL = (
     b"config",

@@ -55,11 +55,6 @@ class Diagnosis:
 
     checks: tuple[Check, ...]
 
-    @property
-    def healthy(self) -> bool:
-        """Whether a run can succeed: nothing is bad."""
-        return all(check.state is not State.BAD for check in self.checks)
-
 
 def examine() -> Diagnosis:
     """Look at everything; nothing is changed, and a check that fails is a result."""

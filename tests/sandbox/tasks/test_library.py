@@ -182,10 +182,10 @@ def test_the_published_schemas_are_current() -> None:
     published = (ROOT / "docs" / "cases.schema.json").read_text()
     assert json.loads(published) == json.loads(library.case_schema()), (
         "write docs/cases.schema.json anew: "
-        "python -c 'from sandbox import tasks; print(library.case_schema(), end=\"\")'"
+        "python -c 'from sandbox.tasks import library; print(library.case_schema(), end=\"\")'"
     )
     published = (ROOT / "docs" / "task.schema.json").read_text()
     assert json.loads(published) == json.loads(library.schema()), (
         "write docs/task.schema.json anew: "
-        "python -c 'from sandbox import tasks; print(library.schema(), end=\"\")'"
+        "python -c 'from sandbox.tasks import library; print(library.schema(), end=\"\")'"
     )

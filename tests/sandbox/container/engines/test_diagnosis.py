@@ -20,7 +20,7 @@ def checks() -> dict[str, Check]:
 def test_a_machine_with_an_engine_is_healthy() -> None:
     diagnosis = examine()
     found = {check.name: check for check in diagnosis.checks}
-    assert diagnosis.healthy
+    assert State.BAD not in {check.state for check in diagnosis.checks}
     assert found["engine"].state is State.OK
     assert {"python", "storage driver", "change set", "control groups", "kernel"} <= found.keys()
     assert "exec" in found["processes seen"].found or found["processes seen"].mend
@@ -33,7 +33,7 @@ def test_without_an_engine_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatc
     assert engine.state is State.BAD
     assert "unix:///nowhere.sock" in engine.found
     assert "--mend" in engine.mend
-    assert not examine().healthy
+    assert State.BAD in {check.state for check in examine().checks}
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ import pytest
 from sandbox.container.supervisor import compiler
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.process import RemoteProcess
-from sandbox.container.supervisor.streams import PipeStream, SocketStream
 from sandbox.model.session import Command, Completed, User
+from tests.sandbox.container.supervisor.streams import PipeStream, SocketStream
 
 SELF = User(os.getuid(), os.getgid())
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

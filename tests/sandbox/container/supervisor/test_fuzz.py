@@ -19,9 +19,9 @@ import pytest
 from sandbox.container.supervisor import compiler, protocol
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.protocol import Request
-from sandbox.container.supervisor.streams import SocketStream
 from sandbox.model.session import Command
 from tests.sandbox.container.supervisor.conftest import ENVIRONMENT, SELF
+from tests.sandbox.container.supervisor.streams import SocketStream
 
 FUZZ = Path(__file__).parent / "fuzz"
 SECONDS = int(os.environ.get("SANDBOX_FUZZ_SECONDS", "10"))

@@ -13,9 +13,9 @@ from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.execs import EXEC_KINDS, execution_of
 from sandbox.container.supervisor.protocol import Outcome, Reply
-from sandbox.container.supervisor.streams import SocketStream
 from sandbox.model.errors import ProtocolError, SandboxError, SessionLostError
 from sandbox.model.session import Command, Exec, ExecEnd, ExecObserver
+from tests.sandbox.container.supervisor.streams import SocketStream
 
 SECONDS = 30.0
 GREETING = b"".join(

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.protocol import FrameReader, Reply, Request
-from sandbox.container.supervisor.streams import SocketStream
 from sandbox.model.errors import ProtocolError, SessionLostError
 from tests.sandbox.container.supervisor.conftest import SECONDS, Local, Start, command
+from tests.sandbox.container.supervisor.streams import SocketStream
 
 
 def exchange(binary: Path, data: bytes) -> list[tuple[Reply, int, bytes]]:

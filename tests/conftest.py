@@ -32,6 +32,7 @@ FIRST = ("tests/end_to_end/", "tests/task_repos/", "tests/sandbox/run/exploits/"
 """Whole runs in containers, which take longest."""
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file in one worker, and begin with those that take longest.
 

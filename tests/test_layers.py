@@ -47,7 +47,7 @@ ORDER = {
         {"proof"},
     ),
     "run": (
-        {"actions", "exploits", "live_rules", "stop"},
+        {"actions", "exploits", "live_rules", "run_containers", "stop", "stored_evidence"},
         {"loop"},
         {"safety", "trial"},
         {"batch"},

@@ -1,6 +1,5 @@
 """One run from task to grade: session, loop, change set, fresh session, evidence, verdict."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -15,28 +14,26 @@ from sandbox.agents.minimal import MinimalAgent
 from sandbox.container import candidate as candidates
 from sandbox.container.candidate import Candidate
 from sandbox.container.changes.collector import Collector
-from sandbox.container.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
+from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.container.forwarder import Forwarder, Upstream
-from sandbox.grading import grade, run_tests
+from sandbox.grading import run_tests
 from sandbox.model import places
 from sandbox.model import trace as traces
-from sandbox.model.change import ChangeSet
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage, reaches
-from sandbox.model.errors import CoverageError, SandboxError, StoreError, UsageError
-from sandbox.model.event import Entry, Final, RunStarted
-from sandbox.model.grade import Evidence, RunGrade, TestReport, Verdict
+from sandbox.model.errors import CoverageError, SandboxError, StoreError
+from sandbox.model.event import Entry, RunStarted
+from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.run import Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run as run_loop
+from sandbox.run.run_containers import specification
+from sandbox.run.stored_evidence import regrade
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.sources import Sources
-
-RUN, STARTED, KEPT = "sandbox.run", "sandbox.started", "sandbox.kept"
-"""Labels of a run's containers: its id, the second it was started, whether it is to stay."""
 
 
 class Listener(Protocol):
@@ -149,50 +146,15 @@ def abandon(folder: RunFolder, problem: str) -> None:
     _save_end(folder, Verdict.ERROR, problem)
 
 
-@traces.collection_paused()
-def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
-    """Grade a run from what is stored of it, and store the grade; raises as `evidence_of`.
-
-    A trace whose chain is broken gives the verdict `invalid`.
-    """
-    result = grade(task.task, evidence_of(folder, task))
-    folder.save(folder.grade, result)
-    return result
-
-
-def evidence_of(folder: RunFolder, task: LoadedTask) -> Evidence:
-    """Read what is stored of a run.
-
-    StoreError where that is not enough, EvidenceError where it is not what the run has stored,
-    UsageError where the task is another one by now.
-    """
-    if folder.record().task_digest != task.digest:
-        raise UsageError(
-            f"The task {task.task.id} has changed since {folder.id}; its verdict is left as it is.",
-            f"`sandbox show {folder.id}` shows it. To judge by the task of today, run it again.",
-        )
-    stored = traces.read(folder.trace)
-    if not stored.problem:
-        folder.verify()
-    finals = [entry.event for entry in stored.entries if isinstance(entry.event, Final)]
-    crossed = candidates.unpack(folder.candidate)
-    return Evidence(
-        run=folder.id,
-        task=task.task.id,
-        task_digest=task.digest,
-        entries=stored.entries,
-        chain_problem=stored.problem,
-        changes=folder.load(folder.changes, ChangeSet),
-        tests=folder.load(folder.tests, TestReport),
-        final=finals[-1].fields if finals else None,
-        refused=crossed.refused,
-    )
-
-
 def _judged(
     trial: Trial, agent: Agent, engine: Engine, folder: RunFolder, listener: Listener
 ) -> RunGrade:
-    """Run the agent, take what it left, test that elsewhere, and grade."""
+    """Run the agent, take what it left, test that elsewhere, and grade.
+
+    Two things cost half a second each and nobody has to wait for them: starting the fresh container
+    and removing the agent's. A pool of two does both beside the reading of the change set. The
+    fresh session is started early because the collector may want it, to tell what an image held.
+    """
     with ExitStack() as stack:
         closing = stack.enter_context(ThreadPoolExecutor(2))
         session = _agent_session(trial, engine, folder, listener, stack)
@@ -284,20 +246,6 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
         mode=trial.mode,
         coverage=_coverage(trial, session),
         inside=trial.inside is not None,
-    )
-
-
-def specification(
-    task: LoadedTask, image: BuiltImage, run: str, *, keep: bool = False
-) -> SessionSpec:
-    """Say what the containers of a run are started from; `gc` knows them by its id."""
-    limits = task.task.limits
-    labels = {MANAGED: "1", RUN: run, STARTED: f"{time.time():.0f}"}
-    return SessionSpec(
-        image=image.id,
-        labels=labels | ({KEPT: "1"} if keep else {}),
-        limits=Limits(limits.memory_bytes, limits.processes, limits.cpus),
-        keep=keep,
     )
 
 

@@ -14,7 +14,7 @@ from sandbox.model.grade import RunGrade
 from sandbox.model.observation import Observation
 from sandbox.model.run import RunRecord
 from sandbox.model.store import RunFolder, Store
-from sandbox.run.trial import RUN
+from sandbox.run.run_containers import RUN
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
 TASK = "humanize/file-sizes"

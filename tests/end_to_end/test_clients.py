@@ -23,8 +23,8 @@ from sandbox.model import places
 from sandbox.model.client import GateReport
 from sandbox.model.task import ScriptedAction
 from sandbox.model.usage import ModelUsage
+from sandbox.run.run_containers import specification
 from sandbox.run.safety.gate import Gate
-from sandbox.run.trial import specification
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import TASK, Ended, recorded, run, sandbox

@@ -10,7 +10,7 @@ import pytest
 from sandbox.container.engines.base import MANAGED, Engine
 from sandbox.model import places
 from sandbox.model.store import Store
-from sandbox.run.trial import RUN
+from sandbox.run.run_containers import RUN
 from sandbox.tasks.library import load
 from sandbox.tasks.sources import Sources
 from tests.end_to_end import scripts

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
-from sandbox.run.trial import RUN
+from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, ended_containers, recorded, sandbox

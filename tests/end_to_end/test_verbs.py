@@ -13,7 +13,7 @@ import pytest
 from sandbox.container.engines.base import ContainerInfo, Engine, SessionSpec
 from sandbox.model.store import Store
 from sandbox.model.task import Task
-from sandbox.run.trial import RUN
+from sandbox.run.run_containers import RUN
 from sandbox.tasks.images import BuiltImage
 from tests.end_to_end import scripts
 from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, Recorded, run, sandbox

@@ -86,7 +86,7 @@ def test_a_wrong_agent_fails_for_its_own_reason(
     expected = wrong_agents(task)[name]
     grade = grades(task)[name]
     refused = {part.grader: part for part in grade.grades if part.verdict != "passed"}
-    assert tuple(refused) == expected.refused_by
+    assert set(refused) == set(expected.refused_by)
     reasons = refused[expected.refused_by[0]].reasons
     assert any(expected.reason in reason.model_dump_json() for reason in reasons), reasons
 

@@ -11,7 +11,7 @@ class Expected(Record):
     """How a wrong agent has to end."""
 
     refused_by: tuple[str, ...]
-    """The graders that refuse it, in the order of the verdict."""
+    """The graders that refuse it."""
     reason: str
     """What is among the reasons of the first one."""
 

@@ -131,8 +131,8 @@ def _drive(
 ) -> "GateReport":
     from sandbox.container import engines
     from sandbox.model import places
+    from sandbox.run.run_containers import specification
     from sandbox.run.safety.gate import Gate
-    from sandbox.run.trial import specification
     from sandbox.tasks import library
     from sandbox.tasks.images import Images
 

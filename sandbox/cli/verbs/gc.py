@@ -19,7 +19,7 @@ STARTING = 60.0
 
 def abandoned(container: "ContainerInfo", *, kept_too: bool, now: float) -> bool:
     """Whether no run uses a container: a supervisor ends as soon as its harness does."""
-    from sandbox.run.trial import KEPT, STARTED
+    from sandbox.run.run_containers import KEPT, STARTED
 
     age = now - float(container.labels.get(STARTED, 0))
     if container.running or (not container.begun and age < STARTING):
@@ -48,7 +48,7 @@ def gc(
     from sandbox.cli.open_sessions import bury
     from sandbox.container import engines
     from sandbox.container.engines.base import MANAGED
-    from sandbox.run.trial import RUN
+    from sandbox.run.run_containers import RUN
     from sandbox.tasks.images import stale
 
     removed: dict[str, list[str]] = {"containers": [], "images": [], "sessions": []}

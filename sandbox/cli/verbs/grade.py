@@ -20,7 +20,7 @@ def grade(
 
     Exit codes are those of `run`.
     """
-    from sandbox.run.trial import regrade
+    from sandbox.run.stored_evidence import regrade
     from sandbox.tasks import library
 
     folder = open_store(runs).find(run)

@@ -213,7 +213,12 @@ def _pack(boxes: list[Box], spine: set[str], axis: float, wanted: dict[str, floa
 
 
 def _dock(made: Layout, spine: set[str]) -> None:
-    """Spread the lines of each box along its edges, in the order of where they go."""
+    """Spread the lines of each box along its edges, in the order of where they go.
+
+    A box has an upper and a lower side, and each line docks twice, at its first and at its last
+    box. A line that goes straight on keeps the middle of its side; the others stand to its left
+    and right in the order of the boxes that they lead to, so that they need not cross.
+    """
     sides: dict[tuple[str, bool], list[tuple[float, Line, bool]]] = defaultdict(list)
     for line in made.lines:
         for first in (True, False):

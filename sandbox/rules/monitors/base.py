@@ -130,7 +130,13 @@ class Monitor:
         return tuple(values for values, each in state[1] if each == unfinished)
 
     def _slices(self, state: Slices, step: Step) -> tuple[State, Culprit]:
-        """Advance every value's automaton; say which one broke."""
+        """Advance every value's automaton; say which one broke.
+
+        A rule over a variable is one automaton for each value that the variable has had. All other
+        values are in the default state, so that only those that differ are kept. A step may match
+        for some values (`single`) or for every value there could be (`everywhere`); the latter
+        moves the default along with all that are known.
+        """
         default, known = state
         if self._carries_nothing(step):
             return BROKEN, ()

@@ -152,7 +152,12 @@ def _name(program: str) -> str:
 
 
 def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: bool) -> bool:
-    """Whether the line's exit code is that of one of its commands."""
+    """Whether the line's exit code is that of one of its commands.
+
+    There are three cases. The line ended with 0: then each command that `&&` joins has, and the
+    test run is one of them. It ended otherwise and nothing follows the test run: the code is its
+    own, unless something in front of `&&` failed first. Anything else tells nothing of it.
+    """
     before = {command.before for command in found[: place + 1]}
     after = {command.before for command in found[place + 1 :]}
     if not before <= _IN_TURN or found[-1].after not in _IN_TURN - {"&&"}:

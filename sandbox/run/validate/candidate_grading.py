@@ -11,7 +11,8 @@ from sandbox.model.change import ChangeSet
 from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import RunGrade, TestReport
 from sandbox.model.store import RunFolder
-from sandbox.run.trial import evidence_of, specification
+from sandbox.run.run_containers import specification
+from sandbox.run.stored_evidence import evidence_of
 from sandbox.run.validate import hunks
 from sandbox.run.validate.hunks import Hunk
 from sandbox.tasks.images import BuiltImage

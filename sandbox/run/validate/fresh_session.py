@@ -6,7 +6,7 @@ from sandbox.container.engines.base import Engine, Session
 from sandbox.model import path_text as paths
 from sandbox.model.session import AGENT
 from sandbox.model.task import Task
-from sandbox.run.trial import specification
+from sandbox.run.run_containers import specification
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.run.validate.facts import Stated, stated
 from sandbox.run.validate.state import state_digest

@@ -11,7 +11,7 @@ from sandbox.model import path_text as paths
 from sandbox.model import places
 from sandbox.model.session import FileKind
 from sandbox.model.task import Task
-from sandbox.run.trial import specification
+from sandbox.run.run_containers import specification
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.tasks import repos
 from sandbox.tasks.images import BuiltImage

@@ -19,7 +19,7 @@ from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import FileKind
 from sandbox.model.store import RunFolder
-from sandbox.run.trial import KEPT, STARTED
+from sandbox.run.run_containers import KEPT, STARTED
 from sandbox.tasks import library
 
 FILE = FileState(kind=FileKind.FILE, mode=0o644, uid=10001, gid=10001, size=1)

@@ -20,7 +20,8 @@ from sandbox.model.store import RunFolder, Store
 from sandbox.model.task import ScriptedAction
 from sandbox.rules.policy.approvers import DenyAll
 from sandbox.run.batch import Batch, exit_code, plan
-from sandbox.run.trial import RUN, Trial
+from sandbox.run.run_containers import RUN
+from sandbox.run.trial import Trial
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 

@@ -91,14 +91,24 @@ static bool answer_kernel(const struct listening *listening, uint64_t notificati
     return listening && listener_ask(listening->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+/* The process waits, hence lives: what it has run until now will be replaced, not ended, however
+   soon it ends once it goes on. */
+static void supersede(const struct ask *successor) {
+    int status = 0; /* the number may be another process's by now */
+    for (struct ask *ask = asks; ask; ask = ask->next)
+        if (ask != successor && ask->pid == successor->pid && ask->state == RUNNING)
+            ask->superseded = !handle_status(ask->handle.fd, &status);
+}
+
 /* The program that the process ran until now gives way. */
 static void replace(pid_t pid, const struct ask *successor) {
     struct ask *next;
     for (struct ask *ask = asks; ask; ask = next) {
         next = ask->next;
         if (ask == successor || ask->pid != pid || ask->state != RUNNING) continue;
-        int status = 0; /* the number may be another process's by now */
-        bool ended = !ask->watch->traced && handle_status(ask->handle.fd, &status);
+        int status = 0;
+        bool known = ask->watch->traced || ask->superseded;
+        bool ended = !known && handle_status(ask->handle.fd, &status);
         ask_end(ask, ended ? OUTCOME_EXITED : OUTCOME_REPLACED, status);
     }
 }
@@ -117,6 +127,7 @@ void ask_allow(struct ask *ask) {
         return;
     }
     if (ask->watch->blind) return run_on(ask);
+    supersede(ask);
     if (!ask->watch->wish.hold && !(ask->work && listener_holds())) {
         if (answer_kernel(ask->listening, ask->notification, 0)) run_on(ask);
         else ask_end(ask, OUTCOME_GONE, 0);

@@ -24,7 +24,8 @@ struct ask {
     enum state state;
     uint64_t number, notification, started_us, ended_us;
     pid_t pid, thread;
-    bool first; /* the command's own program */
+    bool first;      /* the command's own program */
+    bool superseded; /* its process was seen to be about to run another one */
     struct user user;
     struct expectation expected;
 };

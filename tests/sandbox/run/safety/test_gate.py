@@ -14,9 +14,9 @@ from sandbox.container import engines
 from sandbox.container.engines.base import Session
 from sandbox.model import places
 from sandbox.model.client import GateReport
+from sandbox.run.run_containers import specification
 from sandbox.run.safety import gate
 from sandbox.run.safety.gate import Gate
-from sandbox.run.trial import specification
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
 

@@ -9,7 +9,7 @@ AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 
 # One worker a processor, two at least: much of what tests do is to wait for containers.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ "$$n" -gt 2 ] && echo "$$n" || echo 3)
-PARALLEL = -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PARALLEL = -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> running $(TASK) with the oracle"

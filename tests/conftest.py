@@ -4,6 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler.loadscope import LoadScopeScheduling
+
+from tests import ROOT
 
 CHOICES = (
     "SANDBOX_PROJECT",
@@ -28,19 +32,37 @@ def pytest_configure() -> None:
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
 
-FIRST = ("tests/end_to_end/", "tests/task_repos/", "tests/sandbox/run/exploits/")
-"""Whole runs in containers, which take longest."""
+TASK_FILES = sorted((ROOT / "task_repos").glob("*/*/task.yaml"))
+TASKS = [path.parent.relative_to(ROOT / "task_repos").as_posix() for path in TASK_FILES]
+AGENTS = "tests/task_repos/test_agents.py"
+FIRST = (
+    "tests/end_to_end/test_validate.py",
+    "tests/task_repos/",
+    "tests/sandbox/run/exploits/",
+    "tests/end_to_end/",
+)
+"""Whole runs in containers: what takes longest comes first, so that no worker ends long after."""
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one worker, and begin with those that take longest.
+    """Begin with what takes longest."""
 
-    A file's fixtures are then made once. Tests with a group of their own are not kept with the
-    others of their file: `engine` are those that look at all containers or images there are, each
-    task's wrong agents are a group.
-    """
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+    def place(item: pytest.Item) -> int:
+        found = (at for at, start in enumerate(FIRST) if item.nodeid.startswith(start))
+        return next(found, len(FIRST))
+
+    items.sort(key=place)
+
+
+class ByFixture(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Keeps in one worker what shares the fixtures that take long: a file, or a task's agents."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        tasks = (task for task in TASKS if file == AGENTS and f"[{task}-" in test)
+        return next(tasks, file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFixture:
+    """Hand tests out by what they share."""
+    return ByFixture(config, log)

@@ -277,7 +277,7 @@ def test_the_hosts_proxy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     "url", ["", "x", "ftp://x", "http://", "http://x:0", "http://u@x", "http://x?a", "http://x:y"]
 )
 def test_an_address_that_is_none(url: str) -> None:
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="not the address"):
         Upstream.chosen(url, "")
 
 

@@ -7,8 +7,8 @@ AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 .NOTPARALLEL:
 .PHONY: run test test-all agents test-agents check bench setup environment fuzzer clean
 
-# One worker a processor, two at least: much of what tests do is to wait for containers.
-WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ "$$n" -gt 2 ] && echo "$$n" || echo 3)
+# Two workers a processor: half of what tests do is to wait.
+WORKERS ?= $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 2))
 PARALLEL = -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 run: setup ## watch the oracle solve a task, then see what it changed

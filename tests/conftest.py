@@ -19,6 +19,13 @@ CHOICES = (
 )
 
 
+TASK_FILES = sorted((ROOT / "task_repos").glob("*/*/task.yaml"))
+TASKS = [path.parent.relative_to(ROOT / "task_repos").as_posix() for path in TASK_FILES]
+AGENTS = "tests/task_repos/test_agents.py"
+BUSY = ("tests/end_to_end/test_validate.py", "tests/task_repos/", "tests/sandbox/run/exploits/")
+"""What keeps processors busy; most other tests wait for something."""
+
+
 def pytest_configure() -> None:
     """Leave out what the person who runs the tests has chosen for other runs."""
     for name in CHOICES:
@@ -32,35 +39,27 @@ def pytest_configure() -> None:
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
 
-TASK_FILES = sorted((ROOT / "task_repos").glob("*/*/task.yaml"))
-TASKS = [path.parent.relative_to(ROOT / "task_repos").as_posix() for path in TASK_FILES]
-AGENTS = "tests/task_repos/test_agents.py"
-FIRST = (
-    "tests/end_to_end/test_validate.py",
-    "tests/task_repos/",
-    "tests/sandbox/run/exploits/",
-    "tests/end_to_end/",
-)
-"""Whole runs in containers: what takes longest comes first, so that no worker ends long after."""
+def shared(nodeid: str) -> str:
+    """What a test shares its fixtures with: those of its file, or of a task's agents."""
+    file, _, test = nodeid.partition("::")
+    tasks = (task for task in TASKS if file == AGENTS and f"[{task}-" in test)
+    return next(tasks, file)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest."""
-
-    def place(item: pytest.Item) -> int:
-        found = (at for at, start in enumerate(FIRST) if item.nodeid.startswith(start))
-        return next(found, len(FIRST))
-
-    items.sort(key=place)
+    """Mix what keeps processors busy with what waits, from the beginning to the end."""
+    keys = dict.fromkeys(shared(item.nodeid) for item in items)
+    busy = [key for key in keys if key in TASKS or key.startswith(BUSY)]
+    waiting = [key for key in keys if key not in busy]
+    rank = {key: place / len(part) for part in (busy, waiting) for place, key in enumerate(part)}
+    items.sort(key=lambda item: rank[shared(item.nodeid)])
 
 
 class ByFixture(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Keeps in one worker what shares the fixtures that take long: a file, or a task's agents."""
+    """Keeps in one worker what shares fixtures that take long to make."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file, _, test = nodeid.partition("::")
-        tasks = (task for task in TASKS if file == AGENTS and f"[{task}-" in test)
-        return next(tasks, file)
+        return shared(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFixture:

@@ -10,7 +10,7 @@ import pytest
 from tests.end_to_end.commands import NO_ENGINE, sandbox
 
 STORED = Path(__file__).with_name("runs-of-0.1")
-(RUN,) = (path.name for path in STORED.iterdir())
+(RUN,) = (path.parent.name for path in STORED.glob("*/run.json"))
 CANDIDATE = "candidate.tar.zst"
 
 

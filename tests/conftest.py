@@ -62,6 +62,7 @@ class ByFixture(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no type
         return shared(nodeid)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFixture:
     """Hand tests out by what they share."""
     return ByFixture(config, log)

@@ -4,6 +4,7 @@ An interrupt ends the runs that are going on, which record it and put their cont
 begins no further one; what has finished stays as it is.
 """
 
+import contextlib
 import queue
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +17,7 @@ from sandbox.model.event import Entry
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult
 from sandbox.model.store import RunFolder, Store
-from sandbox.run.stop import Stop
+from sandbox.run.stop import SLICE_SECONDS, Stop
 from sandbox.run.trial import Trial, perform
 
 Prepare = Callable[[Job], Trial]
@@ -58,10 +59,16 @@ class Batch:
             try:
                 futures += [pool.submit(self._do, job) for job in jobs]
                 for _ in jobs:
-                    yield self._done.get()
+                    yield self._next()
             except BaseException:
                 self._stop.finish(futures)
                 raise
+
+    def _next(self) -> JobResult:
+        """Wait for a result, in slices: between them a signal is heard."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._done.get(timeout=SLICE_SECONDS)
 
     def remaining(self) -> list[JobResult]:
         """Give the results that nobody has taken."""

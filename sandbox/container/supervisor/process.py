@@ -3,6 +3,7 @@
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from errno import EXDEV
 from typing import Generic, TypeVar
@@ -23,6 +24,22 @@ SUBJECTS = {
 
 
 NO_FLAGS = Run(0)
+SLICE_SECONDS = 0.5
+
+
+def acquire(lock: threading.Lock, timeout: float | None = None) -> bool:
+    """Wait for a lock, for so many seconds at most; whether it came.
+
+    Without a timeout a signal that comes just before the wait begins would be heard at its end:
+    Python runs handlers between steps, and the wait is a single one. So it is many short ones.
+    """
+    end = None if timeout is None else time.monotonic() + timeout
+    while True:
+        left = SLICE_SECONDS if end is None else min(SLICE_SECONDS, end - time.monotonic())
+        if lock.acquire(timeout=max(left, 0)):
+            return True
+        if end is not None and time.monotonic() >= end:
+            return False
 
 
 class Pending:
@@ -55,7 +72,7 @@ class Pending:
 
     def settle(self, timeout: float | None = None) -> bool:
         """Wait for the last frame; False where it did not come in time. Raises what failed."""
-        if not self._over.acquire(timeout=-1 if timeout is None else max(timeout, 0)):
+        if not acquire(self._over, timeout):
             return False
         self._over.release()
         if self._failure is not None:
@@ -124,8 +141,8 @@ class RemoteProcess(Pending):
 
     def wait_for_start(self) -> None:
         """Wait until the program runs; raises where it cannot."""
-        with self._started:
-            pass
+        acquire(self._started)
+        self._started.release()
         if self._failure is not None:
             self.settle()
 

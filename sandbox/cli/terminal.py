@@ -124,4 +124,5 @@ def size(count: int) -> str:
         if value < 999.5 or unit == "GB":
             break
         value /= 1000
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+    # What would be rounded up to 100.0 has its three digits without a fraction.
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"

@@ -63,11 +63,12 @@ class Stop:
             raise KeyboardInterrupt
 
     def guard(self, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """Call something; what comes of it after the request is not used."""
+        """Call something; what comes of it after the request is not used, errors included."""
         self.check()
-        result = call(*arguments, **options)
-        self.check()
-        return result
+        try:
+            return call(*arguments, **options)
+        finally:
+            self.check()
 
     def engine(self, engine: Engine) -> Engine:
         """Make an engine stoppable; closing it is left to its owner."""

@@ -236,7 +236,7 @@ class Supervisor:
             self._reader.join()
         self._execs.close()
 
-    def _observer_failed(self, error: Exception) -> None:
+    def _observer_failed(self, error: BaseException) -> None:
         """Nobody decides any more: the session ends, and what is held is refused."""
         if isinstance(error, ProtocolError):
             self._lose(_gone(error.message))

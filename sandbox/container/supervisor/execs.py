@@ -36,7 +36,9 @@ class Execs:
     `send` takes a frame to the supervisor. `fail` is told what the observer raised.
     """
 
-    def __init__(self, send: Callable[[bytes], None], fail: Callable[[Exception], None]) -> None:
+    def __init__(
+        self, send: Callable[[bytes], None], fail: Callable[[BaseException], None]
+    ) -> None:
         self.observer: ExecObserver | None = None
         self._send, self._fail = send, fail
         self._tags: dict[int, str] = {}
@@ -118,7 +120,9 @@ class Execs:
                     item()
                 elif not failed:
                     self._handle(item)
-            except Exception as error:  # noqa: BLE001 - whatever the observer raised is told
+            except BaseException as error:  # noqa: BLE001 - whatever the observer raised is told
+                # An interrupt among it, which ends runs of other threads: without this thread
+                # nobody would answer for what is held.
                 failed = True
                 self._fail(error)
 

@@ -69,6 +69,7 @@ def test_json_steers_nothing_and_says_the_same(name: str) -> None:
         (123_456, "123 kB"),
         (999_600, "1.0 MB"),
         (2_500_000_000, "2.5 GB"),
+        (99_950_000_000, "100 GB"),
         (7_000_000_000_000, "7000 GB"),
     ],
 )

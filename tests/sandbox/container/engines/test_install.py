@@ -2,6 +2,9 @@ import os
 import shutil
 import socket
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,20 @@ def named(folder: Path, name: str) -> Path:
     return program
 
 
+@contextmanager
+def going(program: Path) -> Iterator[int]:
+    """The id of a process of a program, once the kernel calls it by its name.
+
+    Popen returns when the new program's descriptors are closed, which is shortly before that.
+    """
+    with subprocess.Popen([program], stdin=subprocess.PIPE) as process:
+        end = time.monotonic() + 60
+        while Path(f"/proc/{process.pid}/comm").read_text().strip() != program.name:
+            assert time.monotonic() < end
+        yield process.pid
+        process.communicate()
+
+
 def test_pid_files_of_processes_that_are_gone_are_removed(run: Path, gone: int) -> None:
     files = [run / "docker.pid", run / "docker/containerd/containerd.pid"]
     for file in files:
@@ -59,10 +76,9 @@ def test_a_zombie_is_no_engine(run: Path, tmp_path: Path) -> None:
 
 
 def test_pid_files_of_living_engines_are_kept(run: Path, tmp_path: Path) -> None:
-    with subprocess.Popen([named(tmp_path, "dockerd")], stdin=subprocess.PIPE) as process:
-        (run / "docker.pid").write_text(str(process.pid))
+    with going(named(tmp_path, "dockerd")) as process:
+        (run / "docker.pid").write_text(str(process))
         assert daemon.clear(run) == []
-        process.communicate()
 
 
 def test_a_socket_where_nobody_listens_is_removed(run: Path) -> None:
@@ -77,9 +93,8 @@ def test_a_socket_where_nobody_listens_is_removed(run: Path) -> None:
 
 def test_a_program_is_found_by_its_name(tmp_path: Path) -> None:
     assert daemon.running("sandbox-none") is None
-    with subprocess.Popen([named(tmp_path, "sandbox-some")], stdin=subprocess.PIPE) as process:
-        assert daemon.running("sandbox-some") == process.pid
-        process.communicate()
+    with going(named(tmp_path, "sandbox-some")) as process:
+        assert daemon.running("sandbox-some") == process
 
 
 def test_a_daemon_that_ends_at_once_is_reported_with_its_log(

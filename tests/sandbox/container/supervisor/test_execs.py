@@ -297,9 +297,10 @@ def test_nobody_to_ask_is_a_refusal(held: Watched) -> None:
         held.run("/bin/true")
 
 
-def test_an_observer_that_fails_ends_the_session(held: Watched) -> None:
+@pytest.mark.parametrize("kind", [RuntimeError, KeyboardInterrupt])
+def test_an_observer_that_fails_ends_the_session(held: Watched, kind: type[BaseException]) -> None:
     def fail(_: Exec) -> int:
-        raise RuntimeError("broken")
+        raise kind("broken")
 
     held.recorder.decide = fail
     with pytest.raises(SessionLostError, match="broken"):

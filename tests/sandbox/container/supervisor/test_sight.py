@@ -33,7 +33,7 @@ class Told:
         self.execs.observer = self.losses
         self.execs.follow(7, Command(("x",), tag="a1"))
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         raise AssertionError(error)
 
     def seen(self, number: int, request: int = 7) -> None:

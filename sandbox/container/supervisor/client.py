@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from sandbox.container.supervisor import protocol, top_level
 from sandbox.container.supervisor.conversation import RemoteConversation
 from sandbox.container.supervisor.execs import EXEC_KINDS, Execs
+from sandbox.container.supervisor.files import RemoteFiles
 from sandbox.container.supervisor.forward import RemoteListener
 from sandbox.container.supervisor.process import (
     NO_FLAGS,
@@ -21,31 +22,25 @@ from sandbox.container.supervisor.process import (
     RemoteProcess,
     unexpected,
 )
-from sandbox.container.supervisor.protocol import File, Manifest, Reply, Request, Run
+from sandbox.container.supervisor.protocol import Reply, Request, Run
 from sandbox.container.supervisor.streams import Stream
 from sandbox.model.connection import Serve
 from sandbox.model.errors import ProtocolError, SandboxError, SessionLostError
 from sandbox.model.session import (
-    AGENT,
-    ROOT,
     Command,
     Completed,
     Exec,
     ExecObserver,
-    FileEntry,
     Greeting,
     Usage,
-    User,
 )
 
-WRITE_CHUNK = 1 << 18
 READY_SECONDS = 30.0
 INTERCEPTION = {"off": NO_FLAGS, "log": Run.EXEC_LOG, "hold": Run.EXEC_HOLD}
 """The flag of a run that each way of interception takes."""
-EVERYTHING = (1 << 64) - 1
 
 
-class Supervisor:
+class Supervisor(RemoteFiles):
     """A supervisor at the other end of a stream, which it owns. Safe to use from several threads.
 
     The methods are those of `engines.base.Session`. Raises SessionLostError where no
@@ -103,107 +98,6 @@ class Supervisor:
         conversation.launch(self._expect(conversation))
         conversation.wait_for_start()
         return conversation
-
-    def read(
-        self,
-        path: str | bytes,
-        *,
-        beneath: str | bytes = "/",
-        offset: int = 0,
-        limit: int | None = None,
-        user: User = ROOT,
-        follow: bool = True,
-    ) -> bytes:
-        """Bytes of a regular file."""
-        payload = b"".join(
-            (
-                _u32(File.FOLLOW if follow else 0),
-                _user(user),
-                _u64(offset),
-                _u64(EVERYTHING if limit is None else limit),
-                _place(path, beneath),
-            )
-        )
-        return b"".join(self._ask(Request.READ, payload, path))
-
-    def write(
-        self,
-        path: str | bytes,
-        data: bytes,
-        *,
-        beneath: str | bytes = "/",
-        mode: int | None = None,
-        user: User = AGENT,
-        parents: bool = False,
-        follow: bool = True,
-    ) -> None:
-        """Write a whole regular file; an old one keeps its mode unless `mode` is given."""
-        flags = (File.PARENTS if parents else 0) | (File.KEEP_MODE if mode is None else 0)
-        flags |= File.FOLLOW if follow else 0
-        payload = b"".join(
-            (
-                _u32(flags),
-                _user(user),
-                _u32(0o644 if mode is None else mode),
-                _u64(len(data)),
-                _place(path, beneath),
-                protocol.string(data[:WRITE_CHUNK]),
-            )
-        )
-        answer = Answer(path, bytes)
-        request = self._expect(answer)
-        # All at once: what is interrupted in between would wait for the rest for ever.
-        frames = [protocol.frame(Request.WRITE, request, payload)]
-        for at in range(WRITE_CHUNK, len(data), WRITE_CHUNK):
-            chunk = data[at : at + WRITE_CHUNK]
-            frames.append(protocol.frame(Request.WRITE_DATA, request, chunk))
-        self._send(b"".join(frames))
-        answer.settle()
-
-    def remove(
-        self,
-        path: str | bytes,
-        *,
-        beneath: str | bytes = "/",
-        user: User = AGENT,
-        follow: bool = True,
-    ) -> None:
-        """Remove a file, a link or an empty directory."""
-        flags = _u32(File.FOLLOW if follow else 0)
-        self._ask(Request.REMOVE, flags + _user(user) + _place(path, beneath), path)
-
-    def stat(
-        self, path: str | bytes, *, beneath: str | bytes = "/", follow: bool = False
-    ) -> FileEntry:
-        """One entry, under the path that was asked for."""
-        payload = _u32(File.FOLLOW if follow else 0) + _place(path, beneath)
-        (part,) = self._ask(Request.STAT, payload, path)
-        (record,) = protocol.entries(part).values()
-        return protocol.entry(protocol.encode(path), record)
-
-    def list(
-        self, path: str | bytes, *, beneath: str | bytes = "/", user: User = ROOT
-    ) -> list[FileEntry]:
-        """Entries of a directory in byte order."""
-        parts = self._ask(Request.LIST, _user(user) + _place(path, beneath), path)
-        found = [item for part in parts for item in protocol.entries(part).items()]
-        return [protocol.entry(name, record) for name, record in sorted(found)]
-
-    def manifest(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
-    ) -> dict[bytes, bytes]:
-        """Everything below `roots`, which are absolute; one that does not exist has no entry."""
-        flags = _u32(Manifest.DIGEST if digest else 0)
-        payload = flags + protocol.strings(roots) + protocol.strings(excluding)
-        records: dict[bytes, bytes] = {}
-        subject = " ".join(roots)
-        for part in self._ask_for(Request.MANIFEST, payload, subject, protocol.entries):
-            records.update(part)
-        return records
-
-    def entry(self, path: bytes, record: bytes) -> FileEntry:
-        """What a manifest's record says."""
-        return protocol.entry(path, record)
 
     def listen(self, port: int, serve: Serve) -> RemoteListener:
         """Listen on a port of the container's loopback, 0 for any; `serve` gets each client."""
@@ -409,19 +303,3 @@ def _gone(reason: str) -> SessionLostError:
         f"The connection to the supervisor is lost: {reason.rstrip('.')}.",
         "The container cannot be used any more; start a new session.",
     )
-
-
-def _u32(number: int) -> bytes:
-    return number.to_bytes(4, "little")
-
-
-def _u64(number: int) -> bytes:
-    return number.to_bytes(8, "little")
-
-
-def _user(user: User) -> bytes:
-    return _u32(user.uid) + _u32(user.gid)
-
-
-def _place(path: str | bytes, beneath: str | bytes) -> bytes:
-    return protocol.string(beneath) + protocol.string(path)

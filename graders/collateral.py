@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from graders import repository, shared
 from graders.verdict import judged
-from sandbox.model.change import Change, ChangeSet, FileState, Owner
+from sandbox.model.change import WORK, Change, ChangeSet, FileState, Owner
 from sandbox.model.glob import Globs
 from sandbox.model.grade import Evidence, Grade, Reason, Verdict
 from sandbox.model.session import FileKind
@@ -69,7 +69,7 @@ def _must(task: Task, changes: ChangeSet) -> Iterator[Reason]:
 def _kept_back(evidence: Evidence, changes: ChangeSet) -> Iterator[Reason]:
     """Say, softly, which part of the work was not graded, and what else crossed than content."""
     for change in changes.changes:
-        if change.owner not in (Owner.MUST, Owner.MAY):
+        if change.owner not in WORK:
             continue
         if why := evidence.refused.get(change.path):
             message = f"{change.path} did not cross into grading: {why}"

@@ -1,13 +1,13 @@
 """Git's state: what may have moved, and only that."""
 
-import re
 from collections.abc import Iterator
 
+from graders import git_folder
 from sandbox.model.change import (
-    Change,
+    GITLINK,
+    WORK,
     ChangeSet,
     Commit,
-    FileState,
     GitChange,
     GitState,
     IndexEntry,
@@ -21,11 +21,6 @@ from sandbox.model.scopes import owner_of
 from sandbox.model.task import Task
 
 STASH = "refs/stash"
-GITLINK = 0o160000
-"""The mode of a path that stands for a commit of another repository: a submodule, or none yet."""
-
-OBJECT = re.compile(r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/[^/]+\.pack)")
-WORK = (Owner.MUST, Owner.MAY)
 FREE = (*WORK, Owner.GENERATED)
 
 
@@ -43,8 +38,7 @@ def reasons(task: Task, changes: ChangeSet) -> Iterator[Reason]:
     yield from _index(task, git)
     if git.before.stash != git.after.stash:
         yield Reason(message="The stash is not as it was", path=".git/refs/stash")
-    yield from _control(task, git, changes.changes)
-    yield from _store(task, changes.changes)
+    yield from git_folder.reasons(task, git, changes.changes)
 
 
 def _head(git: GitChange) -> Iterator[Reason]:
@@ -95,6 +89,7 @@ def _commits(task: Task, git: GitChange) -> Iterator[Reason]:
         yield from _committed(task, commit, label)
     if rule.commits == "required" and git.commits:
         yield from _left_out(task, git)
+        yield from _undelivered(git)
 
 
 def _message(pattern: str | None, commit: Commit, label: str) -> Iterator[Reason]:
@@ -123,6 +118,19 @@ def _left_out(task: Task, git: GitChange) -> Iterator[Reason]:
         if not pattern.startswith("/") and not any(map(Globs((pattern,)).match, committed)):
             message = f"{pattern}, which has to change, is in no new commit"
             yield Reason(message=message, path=pattern)
+
+
+def _undelivered(git: GitChange) -> Iterator[Reason]:
+    """Object where the worktree, which is tested, is not what was committed."""
+    for file in git.delivered:
+        if file.committed != file.worktree:
+            where = "in the worktree and not in the last commit"
+            if file.committed is not None:
+                where = "otherwise in the worktree than in the last commit"
+            if file.worktree is None:
+                where = "in the last commit and not in the worktree"
+            message = f"{file.path} is {where}: what is delivered is what was committed"
+            yield Reason(message=message, path=file.path)
 
 
 def _index(task: Task, git: GitChange) -> Iterator[Reason]:
@@ -155,34 +163,3 @@ def _by_path(state: GitState) -> dict[str, tuple[IndexEntry, ...]]:
 
 def _hidden(entries: tuple[IndexEntry, ...]) -> bool:
     return any(entry.assume_unchanged or entry.skip_worktree for entry in entries)
-
-
-def _control(task: Task, git: GitChange, changes: tuple[Change, ...]) -> Iterator[Reason]:
-    """Object to changed configuration and hooks; a hook's mode is half of what it does."""
-    before, after = git.before.files, git.after.files
-    folder = f"{task.worktree}/.git/"
-    names = before.keys() | after.keys()
-    differing = {name for name in names if before.get(name) != after.get(name)}
-    differing |= {change.path.removeprefix(folder) for change in changes} & names
-    for name in sorted(differing):
-        done = "was added" if name not in before else "was changed" if name in after else "is gone"
-        yield Reason(message=f".git/{name} {done}", path=f".git/{name}")
-
-
-def _store(task: Task, changes: tuple[Change, ...]) -> Iterator[Reason]:
-    """Object to objects that were overwritten, or are gone while nothing was packed anew."""
-    folder = f"{task.worktree}/.git/"
-    objects = [change for change in changes if OBJECT.fullmatch(change.path.removeprefix(folder))]
-    packed = any(c.before is None and c.path.endswith(".pack") for c in objects)
-    for change in objects:
-        name = f".git/{change.path.removeprefix(folder)}"
-        if change.before is not None and change.after is None and not packed:
-            yield Reason(message=f"{name}, an object of git's, is gone", path=name)
-        elif change.before and change.after and _other(change.before, change.after):
-            yield Reason(message=f"{name}, an object of git's, was overwritten", path=name)
-
-
-def _other(before: FileState, after: FileState) -> bool:
-    if (before.kind, before.size) != (after.kind, after.size):
-        return True
-    return before.digest is not None and before.digest != after.digest

@@ -20,7 +20,7 @@ import zstandard
 
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
-from sandbox.model.change import Change, ChangeSet, FileState, Owner
+from sandbox.model.change import WORK, Change, ChangeSet, FileState, Owner
 from sandbox.model.errors import EvidenceError
 from sandbox.model.session import AGENT, FileKind
 from sandbox.model.task import Scope
@@ -41,7 +41,6 @@ BY_NAME_ONLY = (
     *(".git*",),
 )
 
-CROSSING = (Owner.MUST, Owner.MAY)
 SILENT = (Owner.GENERATED, Owner.GIT)
 """Never part of anybody's work, so not worth a reason each."""
 
@@ -163,7 +162,7 @@ def _objection(change: Change, base: str, named: set[str]) -> str | None:
     """Say why a change does not cross; the empty string where that needs no reason."""
     if change.owner in SILENT:
         return ""
-    if change.owner not in CROSSING:
+    if change.owner not in WORK:
         return "" if _is_folder(change) else f"its owner is {change.owner}"
     if not change.path.startswith(base):
         return "it is not in the worktree"

@@ -25,6 +25,10 @@ class Owner(StrEnum):
     """Nothing names it, so it must not change."""
 
 
+WORK = (Owner.MUST, Owner.MAY)
+"""Owners of what the agent works on."""
+
+
 class FileState(Record):
     """A file as it was or is."""
 
@@ -53,6 +57,10 @@ class Change(Record):
     """None where it is gone."""
 
 
+GITLINK = 0o160000
+"""The mode of a path that stands for a commit of another repository: a submodule, or none yet."""
+
+
 class IndexEntry(Record):
     """A path in git's index."""
 
@@ -77,6 +85,8 @@ class GitState(Record):
     """Commits, newest first."""
     files: dict[str, str]
     """SHA-256 of configuration, hooks, info/exclude, info/attributes and the like, by path."""
+    logs: dict[str, tuple[int, str]] = {}
+    """Of each reflog: bytes and SHA-256, by path below `.git`."""
 
 
 class Commit(Record):
@@ -90,6 +100,19 @@ class Commit(Record):
     """What differs from its first parent."""
 
 
+class Delivered(Record):
+    """A path of the agent's work at the branch's tip and in the worktree.
+
+    Either side is a mode and a blob's id, as git names them (`100644 2e65ef...`); None where there
+    is no such file.
+    """
+
+    path: str
+    """Relative to the worktree."""
+    committed: str | None
+    worktree: str | None
+
+
 class GitChange(Record):
     """The repository before and after."""
 
@@ -97,6 +120,13 @@ class GitChange(Record):
     after: GitState
     commits: tuple[Commit, ...]
     """Reachable now and not before, oldest first."""
+    delivered: tuple[Delivered, ...] = ()
+    """What the run committed or changed of the paths that have to or may change."""
+    lost: tuple[str, ...] | None = None
+    """The first of the objects that refs, stash or index led to before and that cannot be read any
+    more; None where that was not looked at, since no file that held objects was touched."""
+    rewritten_logs: tuple[str, ...] = ()
+    """Reflogs that do not begin with what they held before."""
 
 
 class SharedFile(Record):

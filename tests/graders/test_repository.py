@@ -3,10 +3,12 @@ from typing import Any
 import pytest
 
 from graders.repository import reasons
-from sandbox.model.change import Change, ChangeSet, Owner
+from sandbox.model.change import Change, ChangeSet, Delivered, Owner
+from sandbox.model.session import FileKind
 from sandbox.model.task import GitScope
 from tests.graders.evidence import (
     ALLOWED,
+    FOLDER,
     NEW,
     OLD,
     TREE,
@@ -104,14 +106,98 @@ def gone(path: str) -> Change:
     return Change(path=path, owner=Owner.GIT, before=state(), after=None)
 
 
-def test_objects_stay_what_and_where_they_are_unless_they_are_packed_anew() -> None:
-    assert said(changes(gone(LOOSE))) == [f"{LOOSE[len(TREE) + 1 :]}, an object of git's, is gone"]
+def test_objects_stay_what_they_are_and_can_be_read() -> None:
+    assert said(changes(gone(LOOSE))) == [f"{LOOSE[len(TREE) + 1 :]} is gone"]
     assert "is gone" in said(changes(gone(PACK)))[0]
-    new = Change(path=PACK, owner=Owner.GIT, before=None, after=state())
-    assert said(changes(gone(LOOSE), new)) == []
     assert "overwritten" in said(changes(change(PACK, Owner.GIT)))[0]
     again = change(LOOSE, Owner.GIT, state(mode=0o444), state(mode=0o400))
-    assert said(changes(again)) == []
+    assert said(changes(again)) == [f"{LOOSE[len(TREE) + 1 :]} has another kind, mode or owner"]
+
+
+def test_what_was_packed_anew_may_go_if_it_can_still_be_read() -> None:
+    packed = changes(gone(LOOSE))
+    assert packed.git is not None
+    kept, lost = (packed.git.model_copy(update={"lost": each}) for each in ((), (OLD,)))
+    assert said(packed.model_copy(update={"git": kept})) == []
+    (message,) = said(packed.model_copy(update={"git": lost}))
+    assert message == f"The object {OLD}, which the repository led to, cannot be read any more"
+
+
+def below_git(name: str) -> Change:
+    return Change(path=f"{TREE}/.git/{name}", owner=Owner.GIT, before=None, after=state())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["COMMIT_EDITMSG", "ORIG_HEAD", "objects/ab/tmp_obj_x1", f"objects/ab/{'d' * 38}", "index"],
+)
+def test_what_an_ordinary_commit_leaves_is_no_reason(name: str) -> None:
+    assert said(changes(below_git(name))) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SQUASH_MSG",
+        "rr-cache/x/preimage",
+        "objects/info/commit-graph",
+        "objects/pack/multi-pack-index",
+        "gc.log",
+        "description",
+        "anything",
+    ],
+)
+def test_nothing_else_is_left_below_git(name: str) -> None:
+    (message,) = said(changes(below_git(name)))
+    assert message == f".git/{name} was added, and an ordinary commit leaves no such thing"
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
+def test_a_lock_that_is_left_behind_is_named(name: str) -> None:
+    (message,) = said(changes(below_git(name)))
+    assert message.startswith(f".git/{name} is a lock that was left behind")
+
+
+def test_a_folder_that_is_closed_is_named() -> None:
+    closed = state(kind=FileKind.DIRECTORY, mode=0)
+    (message,) = said(changes(change(f"{TREE}/.git/refs", Owner.GIT, FOLDER, closed)))
+    assert message == ".git/refs has another kind, mode or owner"
+
+
+def test_a_log_may_grow_and_is_not_rewritten() -> None:
+    grown = change(f"{TREE}/.git/logs/HEAD", Owner.GIT)
+    assert said(changes(grown)) == []
+    found = changes(grown)
+    assert found.git is not None
+    rewritten = found.git.model_copy(update={"rewritten_logs": ("logs/HEAD",)})
+    (message,) = said(found.model_copy(update={"git": rewritten}))
+    assert message == ".git/logs/HEAD does not begin with what it held"
+
+
+@pytest.mark.parametrize(
+    ("committed", "worktree", "expected"),
+    [
+        ("100644 a", "100644 a", None),
+        ("100644 a", "100644 b", "otherwise in the worktree than in the last commit"),
+        ("100644 a", "100755 a", "otherwise in the worktree than in the last commit"),
+        (None, "100644 a", "in the worktree and not in the last commit"),
+        ("100644 a", None, "in the last commit and not in the worktree"),
+    ],
+)
+def test_what_is_tested_is_what_was_committed(
+    committed: str | None, worktree: str | None, expected: str | None
+) -> None:
+    file = Delivered(path="src/filesize.py", committed=committed, worktree=worktree)
+    after = git(refs={**git().refs, "refs/heads/main": NEW})
+    found = changes(after=after, commits=(commit(),))
+    assert found.git is not None
+    delivered = found.model_copy(
+        update={"git": found.git.model_copy(update={"delivered": (file,)})}
+    )
+    messages = said(delivered, GitScope(commits="required"))
+    assert messages == ([] if expected is None else messages[:1])
+    if expected is not None:
+        assert messages[0].startswith(f"src/filesize.py is {expected}")
 
 
 def test_a_hook_that_cannot_be_run_any_more_is_changed() -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox.container.changes import git, shared
+from sandbox.container.changes import git, git_delivery, shared
 from sandbox.container.changes.difference import Difference, state
 from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.changes.manifest import Baseline, digests
@@ -14,8 +14,9 @@ from sandbox.container.changes.overlay import OverlayWalk, readable
 from sandbox.container.changes.patch import Contents, render
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
-from sandbox.model.change import ChangeSet, GitChange, GitState, SharedFile
+from sandbox.model.change import WORK, ChangeSet, Delivered, GitChange, GitState, Owner, SharedFile
 from sandbox.model.scopes import owner_of
+from sandbox.model.session import FileKind
 from sandbox.model.task import Scope
 
 Source = Literal["overlay", "manifest"]
@@ -99,7 +100,7 @@ class Collector:
                 "changes": tuple(
                     {
                         "path": path,
-                        "owner": owner_of(self._scope, path, self._worktree),
+                        "owner": self._owner(path),
                         "before": pair.before and state(pair.before),
                         "after": pair.after and state(pair.after),
                     }
@@ -137,9 +138,41 @@ class Collector:
             return GitChange(before=self._git, after=self._git, commits=()), ""
         files = SessionFiles(self._session, self._worktree)
         try:
-            return git.compare(self._git, git.read_state(files), files), ""
+            change = git.compare(self._git, git.read_state(files), files)
+            known: dict[str, object] = {"delivered": self._delivered(files, change, found)}
+            if any(pair.before and _is_object(path, folder) for path, pair in found.items()):
+                known["lost"] = git_delivery.lost(files, self._git)
+            return change.model_copy(update=known), ""
         except GitProblem as problem:
             return None, str(problem)
+
+    def _delivered(
+        self, files: SessionFiles, change: GitChange, found: Mapping[bytes, Difference]
+    ) -> tuple[Delivered, ...]:
+        """Look at the agent's work where it was committed; what is shared is looked at apart."""
+        tip = shared.tip(change.after)
+        if not change.commits or not git.is_id(tip):
+            return ()
+        named = {path for commit in change.commits for path in commit.paths}
+        base = paths.raw(self._worktree + "/")
+        named |= {
+            paths.text(path.removeprefix(base))
+            for path, pair in found.items()
+            if path.startswith(base) and FileKind.FILE in _kinds(pair)
+        }
+        own = (path for path in named if self._owner(f"{self._worktree}/{path}") in WORK)
+        return git_delivery.delivered(files, tip, set(own) - set(self._scope.shared))
+
+    def _owner(self, path: str) -> Owner:
+        return owner_of(self._scope, path, self._worktree)
+
+
+def _kinds(pair: Difference) -> set[FileKind]:
+    return {status.kind for status in pair if status is not None}
+
+
+def _is_object(path: bytes, folder: bytes) -> bool:
+    return path.startswith(folder + b"/objects/")
 
 
 def _touches(path: bytes, folder: bytes) -> bool:

@@ -66,19 +66,45 @@ def read_state(files: Files) -> GitState:
         index=() if index is None else parse(index),
         stash=_stash(files, refs),
         files=dict(_control(files)),
+        logs={name: (len(data), _digest(data)) for name, data in _logs(files)},
     )
 
 
 def compare(before: GitState, after: GitState, files: Files) -> GitChange:
     """Add the commits that are reachable in `files` now and were not before."""
     commits = History(Objects(files)).new(_tips(before), _tips(after))
-    return GitChange(before=before, after=after, commits=commits)
+    rewritten = tuple(_rewritten(before, files))
+    return GitChange(before=before, after=after, commits=commits, rewritten_logs=rewritten)
+
+
+def _logs(files: Files) -> Iterator[tuple[str, bytes]]:
+    for path in _walk(files, b".git/logs"):
+        data = whole(files, path, SMALL_LIMIT)
+        if data is not None:
+            yield paths.text(path.removeprefix(b".git/")), data
+
+
+def _rewritten(before: GitState, files: Files) -> Iterator[str]:
+    """Give the reflogs that are not what they were with something added."""
+    for name, (size, digest) in before.logs.items():
+        data = files.read(paths.raw(".git/" + name), size) if size else b""
+        if data is None or _digest(data) != digest:
+            yield name
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _tips(state: GitState) -> list[str]:
     """Give what HEAD and all refs name, the stash left out: it is looked at by itself."""
     named = [state.head, *(value for name, value in state.refs.items() if name != STASH)]
-    return [value for value in named if _ID.fullmatch(value.encode())]
+    return [value for value in named if is_id(value)]
+
+
+def is_id(value: str) -> bool:
+    """Whether a ref's value is an object's id, and not another ref's name."""
+    return _ID.fullmatch(value.encode("ascii", "replace")) is not None
 
 
 def _refs(files: Files) -> dict[str, str]:
@@ -130,7 +156,7 @@ def _control(files: Files) -> Iterator[tuple[str, str]]:
         name = path.removeprefix(b".git/")
         data = None if name in DERIVED else whole(files, path, SMALL_LIMIT)
         if data is not None:
-            yield paths.text(name), hashlib.sha256(data).hexdigest()
+            yield paths.text(name), _digest(data)
 
 
 def _walk(files: Files, top: bytes) -> Iterator[bytes]:

@@ -20,6 +20,9 @@ class Files(Protocol):
     def list(self, path: bytes) -> list[FileEntry]:
         """List a directory that is one, by bare names; nothing where there is none."""
 
+    def stat(self, path: bytes) -> FileEntry | None:
+        """Look at what stands at a path; None where nothing does."""
+
 
 class SessionFiles:
     """The files of a session's worktree."""
@@ -47,6 +50,15 @@ class SessionFiles:
             return self._session.list(path, beneath=self._worktree)
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise _problem(path, error) from error
+
+    def stat(self, path: bytes) -> FileEntry | None:
+        """Look at what stands at a path, a link itself."""
+        try:
+            return self._session.stat(path, beneath=self._worktree)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
         except OSError as error:
             raise _problem(path, error) from error
 

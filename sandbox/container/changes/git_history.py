@@ -12,8 +12,11 @@ COMMIT_LIMIT = 50_000
 PATH_LIMIT = 20_000
 """Paths that all new commits together may change."""
 
+OBJECTS_LIMIT = 500_000
 DEPTH_LIMIT = 1000
 TREE_MODE = b"40000"
+SUBMODULE = b"160000"
+"""The mode of an entry that names a commit of another repository."""
 
 Tree = dict[bytes, tuple[bytes, str]]
 """By name: mode and object."""
@@ -46,15 +49,49 @@ class History:
 
     def file(self, commit: str, path: bytes) -> bytes | None:
         """Give a file's content in a commit; None where there is none."""
+        entry = self.entry(commit, path)
+        if entry is None:
+            return None
+        kind, content = self._objects.get(entry[1])
+        return content if kind == b"blob" else None
+
+    def entry(self, commit: str, path: bytes) -> tuple[bytes, str] | None:
+        """Give a file's mode and blob in a commit; None where there is none."""
         *folders, name = path.split(b"/")
         tree: str | None = self._header(commit).tree
         for folder in folders:
             tree = _folder(self._tree(tree).get(folder))
         entry = self._tree(tree).get(name)
-        if entry is None or _folder(entry):
-            return None
-        kind, content = self._objects.get(entry[1])
-        return content if kind == b"blob" else None
+        return None if entry is None or _folder(entry) else entry
+
+    def behind(self, tips: Iterable[str]) -> Iterator[str]:
+        """Give the objects that commits, tags, trees and blobs lead to, each once, read or not."""
+        pending = list(tips)
+        seen: set[str] = set()
+        while pending:
+            identity = pending.pop()
+            if identity not in seen:
+                if len(seen) >= OBJECTS_LIMIT:
+                    raise GitProblem(f"there are more than {OBJECTS_LIMIT} objects")
+                seen.add(identity)
+                yield identity
+                pending.extend(self._led_to(identity))
+
+    def _led_to(self, identity: str) -> Iterator[str]:
+        """Give what an object names; nothing where it cannot be read."""
+        try:
+            kind, content = self._objects.get(identity)
+            if kind == b"tree":
+                entries = self._tree(identity).values()
+                yield from (name for mode, name in entries if mode != SUBMODULE)
+            elif kind == b"commit":
+                header = _parse(content)
+                yield from (header.tree, *header.parents)
+            elif kind == b"tag":
+                yield _name(content.partition(b"\n")[0].removeprefix(b"object "))
+        except GitProblem:
+            if self._objects.exhausted:
+                raise
 
     def _reachable(self, tips: Iterable[str], known: set[str] | frozenset[str]) -> Iterator[str]:
         pending = [commit for tip in sorted(set(tips)) if (commit := self._peeled(tip))]

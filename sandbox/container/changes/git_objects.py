@@ -46,6 +46,11 @@ class Objects:
         self._packs: list[_Pack] | None = None
         self._left = TOTAL_LIMIT
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing more is read, since too much was."""
+        return self._left < 0
+
     def get(self, identity: str) -> tuple[bytes, bytes]:
         """Give an object's kind and content; GitProblem where it is missing or not itself."""
         found = self._loose(identity) or self._packed(bytes.fromhex(identity), DEPTH_LIMIT)

@@ -65,11 +65,18 @@ class HostFiles:
         self._refuse_links(path)
         try:
             with os.scandir(os.fsencode(self._at(path))) as entries:
-                return [_entry(entry) for entry in entries]
+                return [_entry(each.name, each.stat(follow_symlinks=False)) for each in entries]
         except FileNotFoundError:
             return []
         except OSError as error:
             raise GitProblem(f"{path!r}: {error.strerror}") from error
+
+    def stat(self, path: bytes) -> FileEntry | None:
+        at = self._at(path)
+        try:
+            return _entry(path.rpartition(b"/")[2], at.lstat())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def _at(self, path: bytes) -> Path:
         return self._folder / os.fsdecode(path)
@@ -81,8 +88,7 @@ class HostFiles:
                 raise GitProblem(f"{path!r} is a link")
 
 
-def _entry(found: "os.DirEntry[bytes]") -> FileEntry:
-    status = found.stat(follow_symlinks=False)
+def _entry(name: bytes, status: os.stat_result) -> FileEntry:
     kind = (
         FileKind.DIRECTORY
         if stat.S_ISDIR(status.st_mode)
@@ -91,7 +97,7 @@ def _entry(found: "os.DirEntry[bytes]") -> FileEntry:
         else FileKind.FILE
     )
     return FileEntry(
-        path=found.name,
+        path=name,
         kind=kind,
         mode=stat.S_IMODE(status.st_mode),
         uid=status.st_uid,

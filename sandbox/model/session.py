@@ -151,8 +151,37 @@ class ExecEnd:
     """From the moment it was let run, or asked for, to its end."""
 
 
+class TouchKind(StrEnum):
+    """What has happened to a watched path."""
+
+    FILE = "file"
+    """Something that is no folder stands there, perhaps what stood there before."""
+    GONE = "gone"
+    """Nothing stands there, nor below it where it was a folder."""
+    READ = "read"
+    LOST = "lost"
+    """More has happened than was told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Something that has happened to a watched path, and what it holds then."""
+
+    kind: TouchKind
+    path: bytes
+    """Absolute; empty where events were lost."""
+    mode: int = 0
+    """Kind and permission bits, as in st_mode."""
+    digest: str = ""
+    """SHA-256 of a regular file or of a link's target; empty where it is too large to be read."""
+    head: bytes = b""
+    """The whole of a regular file of at most 64 bytes."""
+
+
 class ExecObserver:
-    """Who is told of execs, one at a time and in order; a base that lets everything run.
+    """Who is told of execs and of what happens to watched files, one at a time and in order.
+
+    A base that lets everything run.
 
     The methods are called in a thread of the session's own. They may ask for files, and must not
     run commands that are intercepted. What they raise ends the session.
@@ -171,6 +200,9 @@ class ExecObserver:
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """An exec has ended, after it was seen."""
+
+    def touched(self, touch: Touch) -> None:
+        """Something has happened to a watched path, before the next exec that is told."""
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """So many more execs of a command were not told, for there were too many.

@@ -180,6 +180,19 @@ class Session(Protocol):
         end. Without an observer, execs that are held are refused with EPERM.
         """
 
+    def watch(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+    ) -> None:
+        """Tell the observer from now on what happens to files below folders; once in a session.
+
+        `excluding` are absolute paths, or names without a slash wherever they stand; of the files
+        `reading` it is told when somebody reads them. What came before an exec, or before the end
+        of one, is told before it. OSError where nothing can be watched.
+        """
+
+    def settle(self) -> None:
+        """Wait until the observer has been told all that has happened until now."""
+
     def run(self, command: Command) -> Completed:
         """Start a command and wait for its end; OSError where it cannot be started."""
 

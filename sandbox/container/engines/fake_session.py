@@ -14,6 +14,7 @@ from typing import Self
 
 from sandbox.container.engines.fake_conversation import FakeConversation
 from sandbox.container.engines.fake_files import Files, packed, refused, unpacked
+from sandbox.container.engines.fake_notice import FakeNotice
 from sandbox.container.engines.loopback import LoopbackListener
 from sandbox.container.supervisor import top_level
 from sandbox.model.connection import Serve
@@ -134,10 +135,28 @@ class FakeSession:
         self._processes: list[FakeProcess] = []
         self._listeners: list[LoopbackListener] = []
         self._observer: ExecObserver | None = None
+        self._notice: FakeNotice | None = None
 
     def on_exec(self, observer: ExecObserver | None) -> None:
         """Tell this observer of commands; nothing below them exists."""
         self._observer = observer
+
+    def watch(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+    ) -> None:
+        """Notice what happens to files below folders, whenever it is asked; not who reads them."""
+        del reading
+        self._notice = FakeNotice(
+            lambda: {path: node.entry(path, digest=True) for path, node in self._files.walk(b"/")},
+            roots,
+            excluding,
+        )
+
+    def settle(self) -> None:
+        """Tell the observer what has happened until now."""
+        self._alive()
+        if self._notice is not None and self._observer is not None:
+            self._notice.tell(self._observer)
 
     def run(self, command: Command) -> Completed:
         """Start a command and wait for its end."""

@@ -105,6 +105,19 @@ class Supervisor(RemoteFiles):
         listener.open(self._expect(listener), port)
         return listener
 
+    def watch(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+    ) -> None:
+        """Tell the observer from now on what happens to files below folders."""
+        self._execs.begin()
+        payload = bytes(4) + b"".join(map(protocol.strings, (roots, excluding, reading)))
+        self._ask(Request.WATCH, payload, " ".join(roots))
+
+    def settle(self) -> None:
+        """Wait until the observer has been told all that has happened until now."""
+        self._ask(Request.SETTLE, b"", "")
+        self._execs.caught_up()
+
     def kill_all(self) -> int:
         """Kill every process but the supervisor; how many were alive."""
         (part,) = self._ask(Request.KILL_ALL, b"", "")

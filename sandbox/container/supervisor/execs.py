@@ -9,9 +9,19 @@ from dataclasses import dataclass
 from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.protocol import Execution, Outcome, Reply, Request
 from sandbox.model.errors import ProtocolError, SandboxError
-from sandbox.model.session import Command, Exec, ExecEnd, ExecObserver, ExecOutcome
+from sandbox.model.session import (
+    Command,
+    Exec,
+    ExecEnd,
+    ExecObserver,
+    ExecOutcome,
+    Touch,
+    TouchKind,
+)
 
-EXEC_KINDS = frozenset((Reply.EXEC_SEEN, Reply.EXEC_HELD, Reply.EXEC_ENDED, Reply.EXEC_COUNT))
+EXEC_KINDS = frozenset(
+    (Reply.EXEC_SEEN, Reply.EXEC_HELD, Reply.EXEC_ENDED, Reply.EXEC_COUNT, Reply.TOUCHED)
+)
 
 PATIENCE = 10.0
 """Seconds that the end of a session waits for an observer that does not return."""
@@ -74,6 +84,14 @@ class Execs:
         else:
             action()
 
+    def caught_up(self) -> None:
+        """Wait until the observer has been told all that came until now."""
+        if self._thread is None:
+            return
+        told: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._queue.put(lambda: told.put(None))
+        told.get()
+
     def conclude(self, execution: Exec, end: ExecEnd) -> None:
         """Tell the end of what `ask` was about."""
         self._queue.put(lambda: self._conclude(execution, end))
@@ -131,6 +149,9 @@ class Execs:
             self._ended(frame.payload)
         elif frame.kind is Reply.EXEC_COUNT:
             self._counted(frame)
+        elif frame.kind is Reply.TOUCHED:
+            if self.observer is not None:
+                self.observer.touched(touch_of(frame.payload))
         else:
             self._seen(frame)
 
@@ -213,3 +234,19 @@ def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:
         privileged=bool(flags & Execution.PRIVILEGED),
         problem=problem,
     )
+
+
+def touch_of(payload: bytes) -> Touch:
+    """What a frame says of a watched path; ProtocolError where it says nothing that is known."""
+    size = protocol.TOUCHED.size
+    if len(payload) < size:
+        raise ProtocolError("The supervisor sent a frame that is too short.")
+    what, mode, digest = protocol.TOUCHED.unpack(payload[:size])
+    cursor = protocol.Cursor(payload[size:])
+    try:
+        kind = TouchKind(protocol.Touched(what).name.lower())
+    except ValueError:
+        raise ProtocolError(f"The supervisor told of an unknown kind {what} of touch.") from None
+    path, head = cursor.string(), cursor.string()
+    text = "" if digest == protocol.NO_DIGEST else digest.hex()
+    return Touch(kind, path, mode & 0o177777, text, head)

@@ -44,6 +44,8 @@ class Request(IntEnum):
     STREAM_DATA = 18
     STREAM_TAKEN = 19
     STREAM_CLOSE = 20
+    WATCH = 21
+    SETTLE = 22
 
 
 class Reply(IntEnum):
@@ -68,6 +70,7 @@ class Reply(IntEnum):
     RECEIVED = 144
     DELIVERED = 145
     CLOSED = 146
+    TOUCHED = 147
 
 
 class Run(IntFlag):
@@ -100,6 +103,15 @@ class Manifest(IntFlag):
     """Flags of a manifest request."""
 
     DIGEST = 1
+
+
+class Touched(IntEnum):
+    """What has happened to a watched path."""
+
+    FILE = 0
+    GONE = 1
+    READ = 2
+    LOST = 3
 
 
 class Execution(IntFlag):
@@ -135,6 +147,8 @@ EXEC_ENDED = struct.Struct("<QIIIQ")
 """number, outcome, exit code, signal, duration in microseconds."""
 EXEC_COUNT = struct.Struct("<QQI")
 """seen, not told, whether there will be no more."""
+TOUCHED = struct.Struct("<II32s")
+"""what, mode, SHA-256; the path and the beginning of a small file follow."""
 RECORD = struct.Struct("<HHIIIQqqQ32s")
 """mode, problem, uid, gid, links, size, mtime, ctime, inode, SHA-256."""
 UNKNOWN = (1 << 64) - 1

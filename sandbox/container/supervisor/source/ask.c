@@ -15,6 +15,7 @@
 #include "frame.h"
 #include "handle.h"
 #include "listener.h"
+#include "notice.h"
 #include "tracer.h"
 
 #define VERIFY_GIVE_UP_US 10000000u
@@ -27,6 +28,7 @@ static int verifying;
 
 static void tell_exec(uint8_t type, uint32_t id, uint64_t number, const struct exec *exec,
                       int problem) {
+    notice_drain(); /* what came first is told first */
     struct writer writer = writer_begin();
     put_u64(&writer, number);
     put_u32(&writer, exec->flags);
@@ -49,6 +51,7 @@ static void tell_exec(uint8_t type, uint32_t id, uint64_t number, const struct e
 static void tell_end(const struct ask *ask, uint32_t outcome, int status) {
     uint64_t ended = ask->ended_us ? ask->ended_us : now_us();
     bool known = outcome == OUTCOME_EXITED, exited = known && WIFEXITED(status);
+    notice_drain();
     struct writer writer = writer_begin();
     put_u64(&writer, ask->number);
     put_u32(&writer, outcome);

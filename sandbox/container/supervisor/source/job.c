@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "conduct.h"
 #include "descriptor.h"
+#include "notice.h"
 #include "root.h"
 #include "trace.h"
 #include "tree.h"
@@ -158,6 +159,7 @@ static void job_report(struct job *job) {
     conduct_settle(job->id, end->status, end->survivors == 0);
     uint32_t flags = (job->timed_out ? ENDED_TIMED_OUT : 0) | (job->killed ? ENDED_KILLED : 0);
     if (usage_kills() > job->kills_before) flags |= ENDED_OUT_OF_MEMORY;
+    notice_drain();
     struct writer writer = writer_begin();
     put_u32(&writer, exited ? (uint32_t)WEXITSTATUS(end->status) : UINT32_MAX);
     put_u32(&writer, exited ? 0 : (uint32_t)WTERMSIG(end->status));

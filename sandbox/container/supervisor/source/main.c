@@ -24,6 +24,7 @@
 #include "job.h"
 #include "oom.h"
 #include "manifest.h"
+#include "notice.h"
 #include "root.h"
 #include "source.h"
 #include "sudo.h"
@@ -69,6 +70,8 @@ static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
         case REQUEST_STREAM_DATA: return forward_data(id, payload);
         case REQUEST_STREAM_TAKEN: return forward_taken(id, payload);
         case REQUEST_STREAM_CLOSE: return forward_close(id, payload);
+        case REQUEST_WATCH: return notice_watch(id, payload);
+        case REQUEST_SETTLE: return notice_settle(id, payload);
         default: return reply_fault("unknown request type");
     }
 }
@@ -157,6 +160,8 @@ static const struct timespec *timeout(void) {
     static struct timespec time;
     int64_t jobs = jobs_timeout_us(), watched = conduct_timeout_us(), next = jobs;
     if (jobs < 0 || (watched >= 0 && watched < jobs)) next = watched;
+    int64_t noticed = notice_timeout_us();
+    if (noticed >= 0 && (next < 0 || noticed < next)) next = noticed;
     if ((transfers_wait() && queue_has_room()) || jobs_reap_more()) next = 0;
     if (root_was_granted() && (next < 0 || next > GUARD_US)) next = GUARD_US;
     time = (struct timespec){next / 1000000, next % 1000000 * 1000};
@@ -164,18 +169,20 @@ static const struct timespec *timeout(void) {
 }
 
 static void loop(int signals) {
-    static struct pollfd polled[4 + JOBS * JOB_DESCRIPTORS + FORWARD_DESCRIPTORS];
+    static struct pollfd polled[5 + JOBS * JOB_DESCRIPTORS + FORWARD_DESCRIPTORS];
     struct signalfd_siginfo seen[4];
     while (!channel_is_faulty()) {
         polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
         polled[1] = (struct pollfd){channel_output(), queue_is_empty() ? 0 : POLLOUT, 0};
         polled[2] = (struct pollfd){signals, POLLIN, 0};
         polled[3] = (struct pollfd){queue_has_room() ? sources_descriptor() : -1, POLLIN, 0};
-        int length = forwards_poll(polled, jobs_poll(polled, 4));
+        polled[4] = (struct pollfd){queue_has_room() ? notice_descriptor() : -1, POLLIN, 0};
+        int length = forwards_poll(polled, jobs_poll(polled, 5));
         if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
         if (root_was_granted()) oom_withdraw(); /* root may have volunteered us */
         if (polled[3].revents || conduct_timeout_us() >= 0) conduct_step();
+        if (polled[4].revents) notice_drain();
         forwards_step(polled);
         jobs_step(polled);
         if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */
@@ -203,6 +210,7 @@ int main(int count, char **arguments) {
     loop(signals);
     queue_flush_finally();
     writes_end();
+    notice_end();
     jobs_end();
     return 0;
 }

@@ -31,6 +31,8 @@
 #define REQUEST_STREAM_DATA 18
 #define REQUEST_STREAM_TAKEN 19
 #define REQUEST_STREAM_CLOSE 20
+#define REQUEST_WATCH 21
+#define REQUEST_SETTLE 22
 
 #define REPLY_GREETING 128
 #define REPLY_STARTED 129
@@ -51,6 +53,7 @@
 #define REPLY_RECEIVED 144
 #define REPLY_DELIVERED 145
 #define REPLY_CLOSED 146
+#define REPLY_TOUCHED 147
 
 #define RUN_KILL_SURVIVORS 1
 #define RUN_ANNOUNCE 2
@@ -67,6 +70,11 @@
 #define FILE_KEEP_MODE 4
 
 #define MANIFEST_DIGEST 1
+
+#define TOUCHED_FILE 0          /* something stands there now that is no folder */
+#define TOUCHED_GONE 1
+#define TOUCHED_READ 2
+#define TOUCHED_LOST 3          /* more has happened than is told */
 
 #define EXECUTION_TRUNCATED 1        /* not all arguments are told */
 #define EXECUTION_AT 2               /* execveat */

@@ -1,0 +1,253 @@
+"""What happens to watched files: told in order with execs, whoever does it and however often."""
+
+import hashlib
+import os
+import shutil
+import signal
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
+from tests.sandbox.container.supervisor.conftest import SELF, Local, Start
+
+
+@dataclass
+class Told(ExecObserver):
+    """Everything in the order in which it was told; paths by what stands below the folder."""
+
+    folder: Path
+    lines: list[str] = field(default_factory=list)
+    touches: list[Touch] = field(default_factory=list)
+
+    def seen(self, execution: Exec) -> int:
+        self.lines.append("run " + Path(os.fsdecode(execution.program)).name)
+        return 0
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        del end
+        self.lines.append("end " + Path(os.fsdecode(execution.program)).name)
+
+    def touched(self, touch: Touch) -> None:
+        self.touches.append(touch)
+        path = os.fsdecode(touch.path).removeprefix(f"{self.folder}/")
+        verb = "wrote" if touch.kind is TouchKind.FILE else touch.kind.value
+        self.lines.append(f"{verb} {path}".rstrip())
+
+    def take(self) -> list[str]:
+        """What was told since the last time, without the programs."""
+        told, self.lines = self.lines, []
+        return [line for line in told if line.split()[0] not in ("run", "end")]
+
+    def state(self) -> dict[str, str]:
+        """By path: the digest of what stands there by all that was told."""
+        known: dict[str, str] = {}
+        for touch in self.touches:
+            path = os.fsdecode(touch.path)
+            if touch.kind is TouchKind.FILE:
+                known[path] = touch.digest
+            elif touch.kind is TouchKind.GONE:
+                for other in [each for each in known if f"{each}/".startswith(f"{path}/")]:
+                    del known[other]
+        return known
+
+
+@pytest.fixture
+def local(start: Start) -> Local:
+    return start()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    (made / "src").mkdir(parents=True)
+    (made / "src/a.py").write_text("one\n")
+    (made / "notes.md").write_text("read me\n")
+    (made / "cache").mkdir()
+    return made
+
+
+@pytest.fixture
+def told(local: Local, folder: Path) -> Told:
+    observer = Told(folder)
+    local.supervisor.on_exec(observer)
+    local.supervisor.watch(
+        [str(folder)], excluding=[str(folder / "cache"), "dust"], reading=[f"{folder}/notes.md"]
+    )
+    return observer
+
+
+def shell(local: Local, folder: Path, line: str) -> None:
+    done = local.shell(line, cwd=str(folder), interception="log")
+    assert done.exit_code == 0, done
+    local.supervisor.settle()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo two > src/a.py",
+        "sed -i s/one/two/ src/a.py",
+        "printf 'two\\n' > /tmp/x.$$ && mv /tmp/x.$$ src/a.py",
+        "python3 -c \"open('src/a.py','w').write('two\\n')\"",
+        "ln -f src/a.py src/b.py; echo two > src/b.py; rm src/b.py; echo two > src/a.py",
+        "exec 3<>src/a.py; echo two >&3; true",
+    ],
+)
+def test_an_edit_is_an_edit_however_it_is_made(
+    local: Local, folder: Path, told: Told, line: str
+) -> None:
+    shell(local, folder, line)
+    assert "wrote src/a.py" in told.take()
+    assert told.state()[f"{folder}/src/a.py"] == hashlib.sha256(b"two\n").hexdigest()
+
+
+def test_what_came_first_is_told_first(local: Local, folder: Path, told: Told) -> None:
+    line = "echo 1 > first; /bin/true; echo 2 > second; /bin/false || echo 3 > third"
+    shell(local, folder, line)
+    names = [each for each in told.lines if each.split()[1] not in ("sh", "src/a.py")]
+    assert names == [
+        *("wrote first", "run true", "end true", "wrote second"),
+        *("run false", "end false", "wrote third"),
+    ]
+
+
+def test_a_file_that_is_gone_for_one_program_was_gone(
+    local: Local, folder: Path, told: Told
+) -> None:
+    shell(local, folder, "mv src /tmp/away.$$; /bin/true; mv /tmp/away.$$ src")
+    lines = [line for line in told.lines if line.split()[1] != "sh"]
+    assert lines.index("gone src") < lines.index("run true") < lines.index("wrote src/a.py")
+
+
+def test_reading_is_told_of_what_was_named_and_of_nothing_else(
+    local: Local, folder: Path, told: Told
+) -> None:
+    shell(local, folder, "cat src/a.py")
+    assert told.take() == []
+    shell(local, folder, "cat notes.md")
+    assert told.take() == ["read notes.md"]
+    shell(local, folder, "head -c 0 notes.md; test -f notes.md; stat notes.md")
+    assert told.take() == []
+    shell(local, folder, "sed -i s/read/write/ notes.md")
+    assert told.take()[-1] == "wrote notes.md"
+    local.supervisor.settle()
+    assert told.take() == [], "the supervisor's own reading is nobody's"
+    shell(local, folder, "grep -q write notes.md")
+    assert told.take() == ["read notes.md"]
+
+
+def test_what_is_left_out_is_not_told(local: Local, folder: Path, told: Told) -> None:
+    shell(local, folder, "echo x > cache/y; mkdir -p src/dust; echo x > src/dust/y; echo x > dust")
+    assert told.take() == []
+
+
+def test_a_file_of_the_harness_is_told_too(local: Local, folder: Path, told: Told) -> None:
+    local.supervisor.write(f"{folder}/src/a.py", b"two\n", user=SELF)
+    local.supervisor.remove(f"{folder}/notes.md", user=SELF)
+    local.supervisor.settle()
+    assert {"wrote src/a.py", "gone notes.md"} <= set(told.take())
+    (touch,) = [each for each in told.touches if each.path.endswith(b"a.py") and each.head]
+    assert touch.head == b"two\n"
+    assert stat.S_ISREG(touch.mode)
+
+
+def test_new_folders_are_followed_as_deep_as_they_go(
+    local: Local, folder: Path, told: Told
+) -> None:
+    shell(local, folder, "mkdir -p a/b/c/d && echo x > a/b/c/d/e && cp -r a z")
+    assert {"wrote a/b/c/d/e", "wrote z/b/c/d/e"} <= set(told.take())
+    shell(local, folder, "echo y > a/b/c/d/e")
+    assert told.take() == ["wrote a/b/c/d/e"]
+
+
+def test_a_link_is_told_by_where_it_points(local: Local, folder: Path, told: Told) -> None:
+    shell(local, folder, "ln -s src/a.py link")
+    (touch,) = told.touches
+    assert stat.S_ISLNK(touch.mode)
+    assert touch.digest == hashlib.sha256(b"src/a.py").hexdigest()
+
+
+def actual(folder: Path) -> dict[str, str]:
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_storm_of_renames_ends_with_what_is_there(local: Local, folder: Path, told: Told) -> None:
+    line = """
+    i=0; while [ $i -lt 300 ]; do
+      mkdir -p s$i/x; echo $i > s$i/x/f; mv s$i t$i; mv t$i/x u$i; rmdir t$i; i=$((i+1))
+    done; mv src lib; mkdir src; mv lib/a.py src/a.py; rmdir lib
+    """
+    shell(local, folder, line)
+    state = told.state()
+    expected = actual(folder)
+    expected.pop(f"{folder}/notes.md")
+    assert state == expected
+    assert "lost" not in told.take()
+
+
+def test_a_folder_that_is_moved_while_it_is_filled_is_known_in_the_end(
+    local: Local, folder: Path, told: Told
+) -> None:
+    line = """
+    exec 2>/dev/null
+    (i=0; while [ $i -lt 200 ]; do mkdir -p p/q && echo $i > p/q/f$i; i=$((i+1)); done) &
+    i=0; while [ $i -lt 50 ]; do mv p r$i; i=$((i+1)); done; wait; true
+    """
+    shell(local, folder, line)
+    expected = actual(folder)
+    known = told.state()
+    assert {path for path in expected if "/q/" in path} <= known.keys()
+    assert all(known[path] == digest for path, digest in expected.items() if path in known)
+
+
+def test_a_queue_that_overflows_is_said(local: Local, folder: Path, told: Told) -> None:
+    """While the supervisor is stopped nobody empties the kernel's queue."""
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    local.process.send_signal(signal.SIGSTOP)
+    try:
+        for number in range(limit + 10):
+            path = folder / f"x{number % 7}"
+            path.unlink() if path.exists() else os.mkfifo(path)
+    finally:
+        local.process.send_signal(signal.SIGCONT)
+    local.supervisor.settle()
+    assert "lost" in told.take()
+    shell(local, folder, "echo two > src/a.py")
+    assert "wrote src/a.py" in told.take(), "and it goes on"
+
+
+def test_more_folders_than_are_watched_are_said(local: Local, tmp_path: Path) -> None:
+    top = tmp_path / "wide"
+    for number in range(260):
+        (top / str(number)).mkdir(parents=True)
+        for inner in range(256):
+            (top / str(number) / str(inner)).mkdir()
+    observer = Told(top)
+    local.supervisor.on_exec(observer)
+    local.supervisor.watch([str(top)])
+    local.supervisor.settle()
+    assert observer.take() == ["lost"]
+    (top / "new").write_text("x")
+    local.supervisor.settle()
+    assert "wrote new" in observer.take()
+    shutil.rmtree(top)
+    local.supervisor.settle()
+
+
+def test_a_million_openings_are_no_event(local: Local, folder: Path, told: Told) -> None:
+    line = "i=0; while [ $i -lt 100000 ]; do : < src/a.py; i=$((i+1)); done"
+    shell(local, folder, line)
+    assert told.take() == []
+
+
+def test_a_second_watch_is_refused(local: Local, folder: Path, told: Told) -> None:
+    del told
+    with pytest.raises(OSError, match="busy"):
+        local.supervisor.watch([str(folder)])

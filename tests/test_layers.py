@@ -47,7 +47,7 @@ ORDER = {
         {"proof"},
     ),
     "run": (
-        {"actions", "exploits", "live_rules", "run_containers", "stop", "stored_evidence"},
+        {"actions", "exploits", "facts", "live_rules", "run_containers", "stop", "stored_evidence"},
         {"loop"},
         {"safety", "trial"},
         {"batch"},

@@ -179,6 +179,13 @@ def _objection(change: Change, base: str, named: set[str]) -> str | None:
     return f"it is a {change.after.kind.replace('_', ' ')}, not a regular file"
 
 
+def decides_by_name(path: str) -> bool:
+    """Whether a test runner or Python takes a file at this relative path for configuration."""
+    patterns = [each for each in NEVER_CROSSING + BY_NAME_ONLY if not each.startswith(".git")]
+    parts = PurePosixPath(path).parts
+    return any(fnmatchcase(part, pattern) for part in parts for pattern in patterns)
+
+
 def _special_bits(after: FileState | None) -> str | None:
     special = after is not None and after.mode & (stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX)
     return "it has a set-id or sticky bit" if special else None

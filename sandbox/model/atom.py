@@ -20,8 +20,28 @@ _SOURCE = re.compile(
     re.DOTALL,
 )
 
-StepKind = Literal["action", "exec", "approval_asked", "approval_decided", "fault_injected"]
+StepKind = Literal[
+    "action",
+    "exec",
+    "approval_asked",
+    "approval_decided",
+    "fault_injected",
+    "changed",
+    "shown",
+    "read",
+    "tested",
+    "committed",
+    "ref_moved",
+    "stashed",
+    "index_changed",
+    "refused",
+    "facts_lost",
+]
 Number = int | float
+
+
+FACTS = frozenset({"changed", "shown", "tested"})
+"""Kinds of facts that actions told themselves before there were facts."""
 
 
 class Predicate(Record):
@@ -38,6 +58,10 @@ class Predicate(Record):
     """A regular expression, found anywhere in a text."""
     like: str | None = None
     """A glob that a whole text matches."""
+    has: JsonValue = None
+    """A value that a list holds."""
+    lacks: JsonValue = None
+    """A value that a list does not hold."""
     exists: bool | None = None
     """Whether the field is there at all; `false` is met by an absent one."""
 
@@ -60,8 +84,10 @@ class Atom(Record):
     `{x}` in a pattern stands for the value of a variable that another atom of the rule binds.
     """
 
-    kind: StepKind = "action"
-    """What kind of step; the fields of one that is no action are its arguments."""
+    kind: StepKind | None = None
+    """What kind of step; the fields of one that is no action are its arguments. Where neither this
+    nor `action` is given, `tests` means a test run however it was started, `changes` and `owner` a
+    change whoever made it, and `reads` what an agent was shown, whatever printed it."""
     action: str | None = None
     """A glob over the action's name."""
     arguments: dict[str, str] = {}
@@ -81,7 +107,7 @@ class Atom(Record):
     where: dict[str, Predicate] = {}
     """By field, with dots (`result.failed`, `arguments.fields.count`): what its value must be."""
     changes: str | None = None
-    """A glob over paths that an edit of the harness wrote, relative to the worktree."""
+    """A glob over paths that were changed, relative to the worktree; with `action`, by an edit."""
     owner: Owner | None = None
     """Whose a written path is, by the task's scope; with `changes`, of the same path."""
     reads: str | None = None
@@ -120,6 +146,20 @@ class Atom(Record):
                 raise ValueError(f"{name!r} is not a valid variable: use small letters and `_`")
             source(text)
         return bindings
+
+    @property
+    def about(self) -> StepKind:
+        """The kind of step that it matches, given or not."""
+        if self.kind is not None:
+            return self.kind
+        if self.action is None:
+            if self.tests is not None:
+                return "tested"
+            if self.changes is not None or self.owner is not None:
+                return "changed"
+            if self.reads is not None:
+                return "shown"
+        return "action"
 
     @property
     def uses(self) -> frozenset[str]:

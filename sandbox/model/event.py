@@ -7,10 +7,12 @@ from pydantic import Field, JsonValue
 from sandbox.model.base import Record
 from sandbox.model.coverage import Coverage
 from sandbox.model.decision import Answer, Decision, Question
+from sandbox.model.fact import Fact
 from sandbox.model.observation import Observation
 from sandbox.model.usage import ModelUsage
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""1 had no facts: what was changed, tested and committed was taken from actions."""
 
 
 class RunStarted(Record):
@@ -260,6 +262,7 @@ Event = Annotated[
     | Violation
     | MilestonePassed
     | Claimed
+    | Fact
     | Final
     | RunEnded,
     Field(discriminator="kind"),

@@ -11,6 +11,18 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 from sandbox.model.base import Record
 from sandbox.model.observation import ErrorCode
 
+EventKind = Literal[
+    "exec",
+    "approval_asked",
+    "approval_decided",
+    "fault_injected",
+    "changed",
+    "tested",
+    "committed",
+    "ref_moved",
+    "stashed",
+    "refused",
+]
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 
 Value = bool | int | str
@@ -30,7 +42,7 @@ class Deed(Record):
     """Which of the oracle's actions, counted from 1: one, or from the first to the last."""
     action: str | None = None
     """Another action in full."""
-    event: Literal["exec", "approval_asked", "approval_decided", "fault_injected"] | None = None
+    event: EventKind | None = None
     """Something that happens in the action which follows; no action by itself."""
     arguments: dict[str, JsonValue] = {}
     """Of the action; of an event its fields."""

@@ -36,7 +36,7 @@ from sandbox.rules.policy.gate import permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
 from sandbox.rules.policy.rules import Judgement, Rulebook
 from sandbox.run.actions.arguments import answer_problem, understand
-from sandbox.run.actions.exec_events import Executions, use_of
+from sandbox.run.actions.exec_events import Executions, refused_by, use_of
 from sandbox.run.actions.gatekeeper import Gatekeeper
 from sandbox.run.actions.outcome import Performed, done, refused
 from sandbox.run.actions.prepared import Prepared
@@ -44,6 +44,7 @@ from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
 
 GARBAGE_LIMIT = 10
@@ -80,10 +81,11 @@ def run(
     record.append(started)
     bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
     rulebook = Rulebook(workspace.task.policy, workspace.root)
-    loop = _Loop(agent, bounded, approver, record, rulebook, route)
+    loop = _Loop(agent, bounded, approver, record, rulebook, route, inside=started.inside)
     try:
         loop.listen()
         loop.watch_processes()
+        loop.facts.begin(started.image)
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
     except BaseException as error:
@@ -103,8 +105,10 @@ class _Loop:
     trace: WatchedTrace
     rulebook: Rulebook
     route: Route
+    inside: bool
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
+    facts: Facts = field(init=False)
     gatekeeper: Gatekeeper | None = None
     """None where no rule is about processes: then nothing is held."""
     started: float = field(default_factory=time.monotonic)
@@ -120,7 +124,7 @@ class _Loop:
     """Whether the last event was recorded."""
 
     def watch_processes(self) -> None:
-        """See each process that an action starts; where rules are about such, hold and decide."""
+        """See what happens, and each process; where rules are about such, hold and decide."""
         session = self.workspace.session
         if self.workspace.task.policy.about_processes:
             ask = self.put if self.approver.asked_at_once else None
@@ -128,7 +132,9 @@ class _Loop:
             self.gatekeeper.learn()
             self.executions = Executions(self.gatekeeper)
             self.workspace = replace(self.workspace, interception="hold")
-        session.on_exec(self.executions)
+        task, root = self.workspace.task, self.workspace.root
+        self.facts = Facts(session, task, root, self.executions, inside=self.inside)
+        session.on_exec(self.facts)
 
     def listen(self) -> None:
         """Let the agent take back what is being carried out, and claim what it likes."""
@@ -187,7 +193,11 @@ class _Loop:
             performed, ending = Performed(judged), self.too_much_garbage(judged)
         observation, ending = self.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
-        self.trace.append_all([*self.executions.take(name), *self.route.take()])
+        self.facts.told(observation)
+        taken = self.executions.take(name, performed.changed)
+        if (fact := refused_by(decision, "action")) is not None:
+            taken.append((fact, asked.id))
+        self.trace.append_all([*taken, *self.route.take()])
         if performed.changed:
             self.trace.append(FilesChanged(paths=performed.changed), asked.id)
         self.trace.append(Observed(name=name, observation=observation), asked.id)
@@ -229,6 +239,7 @@ class _Loop:
     def carry_out(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
         """Carry an action out; what is refused to its processes is said in its observation."""
         workspace = replace(self.workspace, tag=tag)
+        self.facts.begin_action(tag)
         if workspace.running is not None:
             workspace.running.begin(tag)
         if self.gatekeeper is not None:
@@ -312,6 +323,7 @@ class _Loop:
             try:
                 self.workspace.servers.close()
                 killed = self.workspace.session.kill_all()
+                self.workspace.session.settle()
                 usage = self.workspace.session.usage()
             except SessionLostError as error:
                 self.lost = error

@@ -5,14 +5,17 @@ It follows `container/engines/base.py` as far as the actions use it. Nothing con
 # ruff: noqa: ARG002 - signatures are those of the contract
 
 import errno
+import hashlib
 import os
 import signal
 import stat
 import subprocess
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sandbox.container.engines.fake_notice import FakeNotice
 from sandbox.model.session import (
     AGENT,
     ROOT,
@@ -91,8 +94,33 @@ class LocalSession:
     lost: BaseException | None = None
     """What every command and `stat` raises instead."""
 
+    observer: ExecObserver | None = None
+    notice: FakeNotice | None = None
+
     def on_exec(self, observer: ExecObserver | None) -> None:
         """Nothing below a command is seen here."""
+        self.observer = observer
+
+    def watch(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+    ) -> None:
+        """What differs is told when it is asked for."""
+        self.notice = FakeNotice(lambda: self.manifest(roots, digest=True), roots, excluding)
+
+    def settle(self) -> None:
+        if self.lost is not None:
+            raise self.lost
+        if self.notice is not None and self.observer is not None:
+            self.notice.tell(self.observer)
+
+    def manifest(
+        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+    ) -> dict[bytes, FileEntry]:
+        found = [path for root in roots for path in Path(root).rglob("*")]
+        return {os.fsencode(path): _hashed(path) for path in found}
+
+    def entry(self, path: bytes, record: FileEntry) -> FileEntry:
+        return record
 
     def run(self, command: Command) -> Completed:
         return self.start(command).wait()
@@ -207,6 +235,13 @@ class LocalSession:
         place = Path(os.fsdecode(beneath)).resolve() / os.fsdecode(path)
         if place.resolve() != place.absolute():
             raise OSError(errno.ELOOP, "Too many levels of symbolic links")
+
+
+def _hashed(path: Path) -> FileEntry:
+    entry = _entry(path, os.fsencode(path))
+    if entry.kind is not FileKind.FILE:
+        return entry
+    return replace(entry, digest=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def _entry(place: Path, name: bytes) -> FileEntry:

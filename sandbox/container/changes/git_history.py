@@ -55,6 +55,10 @@ class History:
         kind, content = self._objects.get(entry[1])
         return content if kind == b"blob" else None
 
+    def tree(self, commit: str) -> str:
+        """Give a commit's tree."""
+        return self._header(commit).tree
+
     def entry(self, commit: str, path: bytes) -> tuple[bytes, str] | None:
         """Give a file's mode and blob in a commit; None where there is none."""
         *folders, name = path.split(b"/")

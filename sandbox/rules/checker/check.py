@@ -22,7 +22,7 @@ def check(task: Task, bound: int = BOUND) -> Report:
     graph = graph_of(task)
     context = Context.of(task)
     report = check_graph(task.id, graph, task.rules, task.oracle, bound, context)
-    more = tuple(disagreements(World(graph, task.oracle), task.milestones, context))
+    more = tuple(disagreements(World(graph, task.oracle, context), task.milestones, context))
     findings = (*report.findings, *more)
     return report.model_copy(update={"findings": findings, "sound": not findings})
 
@@ -46,7 +46,7 @@ def product_of(
 ) -> Product:
     """Explore a graph under the hard ones of some rules."""
     watches = [Watch(rule, context) for rule in rules if rule.hard]
-    return Product(World(graph, oracle), watches, bound)
+    return Product(World(graph, oracle, context), watches, bound)
 
 
 def check_graph(

@@ -7,6 +7,8 @@ from typing import TypeAlias
 from sandbox.model.graph import Condition, Deed, Edge, Graph, Value, choices
 from sandbox.model.observation import Observation
 from sandbox.model.task import ScriptedAction
+from sandbox.rules.checker.world_facts import facts_of
+from sandbox.rules.monitors.context import NOWHERE, Context
 from sandbox.rules.monitors.steps import Step
 
 Values: TypeAlias = tuple[Value, ...]
@@ -23,15 +25,20 @@ class Move:
     edge: Edge
     actions: tuple[ScriptedAction, ...]
     steps: tuple[Step, ...]
-    """One for each deed; the numbers of their events mean nothing."""
+    """Each deed, after the facts that it stands for; the numbers of their events mean nothing."""
 
 
 class World:
     """A graph in which one can walk."""
 
-    def __init__(self, graph: Graph, oracle: Sequence[ScriptedAction] = ()) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        oracle: Sequence[ScriptedAction] = (),
+        context: Context = NOWHERE,
+    ) -> None:
         self.graph = graph
-        self.moves = tuple(_move(edge, oracle) for edge in graph.edges)
+        self.moves = tuple(_move(edge, oracle, context) for edge in graph.edges)
         self._places = {name: place for place, name in enumerate(graph.variables)}
         self._guards = [self._test(edge.when) for edge in graph.edges]
         self._effects = [
@@ -86,16 +93,20 @@ def _holds(test: Test, values: Values) -> bool:
     return True
 
 
-def _move(edge: Edge, oracle: Sequence[ScriptedAction]) -> Move:
+def _move(edge: Edge, oracle: Sequence[ScriptedAction], context: Context) -> Move:
     actions: list[ScriptedAction] = []
     steps: list[Step] = []
     for deed in edge.does:
         if deed.event is not None:
-            steps.append(Step(0, deed.event, deed.arguments, kind=deed.event))
+            path = deed.arguments.get("path")
+            paths = (path,) if deed.event == "changed" and isinstance(path, str) else ()
+            steps.append(Step(0, deed.event, deed.arguments, changes=paths, kind=deed.event))
             continue
         done = _actions(deed, oracle)
         actions += done
-        steps += [_step(action, deed) for action in done]
+        for action in done:
+            step = _step(action, deed)
+            steps += [*facts_of(step, context), step]
     return Move(edge, tuple(actions), tuple(steps))
 
 

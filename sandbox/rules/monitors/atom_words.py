@@ -36,9 +36,9 @@ def _subject(atom: Atom) -> str:
     if atom.argv is not None:
         words = (word if isinstance(word, str) else "|".join(word) for word in atom.argv)
         return f"a command {' '.join(words)}"
-    if atom.kind != "action":
+    if atom.about != "action":
         return {"exec": "a process", "fault_injected": "a fault"}.get(
-            atom.kind, atom.kind.replace("_", " ")
+            atom.about, atom.about.replace("_", " ")
         )
     return f"action {atom.action}" if atom.action is not None else "an action"
 

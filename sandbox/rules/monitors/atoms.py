@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from sandbox.model.atom import Atom, Predicate, source
+from sandbox.model.atom import FACTS, Atom, Predicate, StepKind, source
 from sandbox.model.glob import Globs
 from sandbox.model.patterns import Expression, expression
 from sandbox.rules.monitors import argv, covered_tests, paths_read
@@ -45,14 +45,14 @@ class Pattern:
     def may_match(self, step: Step) -> bool:
         """Whether a step like this one can match, by its kind, its name and whether it wrote."""
         atom = self._atom
-        if step.kind != atom.kind:
+        if not _is_of_kind(step, atom.about):
             return False
         if atom.action is not None and not self.uses and not _named(atom.action)(step):
             return False
         if (atom.changes is not None or atom.owner is not None) and not step.changes:
             return False
         commands = atom.argv is not None or atom.tests is not None
-        return not commands or step.kind == "exec" or step.name in ("run_command", "run_tests")
+        return not commands or step.kind != "action" or step.name in ("run_command", "run_tests")
 
     def bindings(self, step: Step) -> tuple[Binding, ...]:
         """Give the values that a step gives to the variables; none where it does not match."""
@@ -74,7 +74,7 @@ class Pattern:
 def _shared(atom: str, context: Context) -> Matcher:
     """Compile an atom once for all rules that have it, and ask it once for each step."""
     parsed = Atom.model_validate_json(atom)
-    kind, checks = parsed.kind, tuple(_checks(parsed, context))
+    kind, checks = parsed.about, tuple(_checks(parsed, context))
     last: tuple[Step | None, bool] = (None, False)
 
     def remembered(step: Step) -> bool:
@@ -82,7 +82,7 @@ def _shared(atom: str, context: Context) -> Matcher:
         known, answer = last
         if known is step:
             return answer
-        answer = step.kind == kind
+        answer = _is_of_kind(step, kind)
         for check in checks:  # plain, since this runs for every step and rule
             if not answer:
                 break
@@ -95,8 +95,13 @@ def _shared(atom: str, context: Context) -> Matcher:
 
 def matcher(atom: Atom, context: Context = NOWHERE) -> Matcher:
     """Compile an atom without variables."""
-    kind, checks = atom.kind, tuple(_checks(atom, context))
-    return lambda step: step.kind == kind and all(check(step) for check in checks)
+    kind, checks = atom.about, tuple(_checks(atom, context))
+    return lambda step: _is_of_kind(step, kind) and all(check(step) for check in checks)
+
+
+def _is_of_kind(step: Step, kind: StepKind) -> bool:
+    """Whether a step is what an atom is about; in a trace without facts actions stand for them."""
+    return step.kind == kind or (step.bare and kind in FACTS)
 
 
 def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
@@ -107,10 +112,8 @@ def _checks(atom: Atom, context: Context) -> Iterator[Matcher]:
         yield lambda step: step.observation is not None and step.observation.status == status
     if (code := atom.error_code) is not None:
         yield _refused(code)
-    if atom.exit_code is not None and atom.kind == "exec":
-        yield _predicate(("arguments", "exit_code"), Predicate(equals=atom.exit_code))
-    elif atom.exit_code is not None:
-        yield _result("exit_code", atom.exit_code)
+    if atom.exit_code is not None:
+        yield _exited(atom.exit_code)
     for name, value in atom.result.items():
         yield _result(name, value)
     for name, wanted in atom.where.items():
@@ -139,6 +142,13 @@ def _refused(code: str) -> Matcher:
         return given is not None and fnmatchcase(given, code)
 
     return refused
+
+
+def _exited(code: int) -> Matcher:
+    by_result = _result("exit_code", code)
+    return lambda step: (
+        by_result(step) if step.kind == "action" else step.arguments.get("exit_code") == code
+    )
 
 
 def _result(name: str, wanted: JsonValue) -> Matcher:

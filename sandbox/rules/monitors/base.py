@@ -8,13 +8,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pydantic import JsonValue
+
 from sandbox.model.errors import UndecidedError
-from sandbox.model.rule import Derived, RuleBase
+from sandbox.model.rule import Derived, Fresh, RuleBase
 from sandbox.rules.monitors.atoms import Binding, Pattern
 from sandbox.rules.monitors.breach_words import Culprit, Wording
 from sandbox.rules.monitors.context import NOWHERE, Context
 from sandbox.rules.monitors.steps import Step
-from sandbox.rules.monitors.templates import BROKEN, START, automaton
+from sandbox.rules.monitors.templates import BROKEN, FRESH, START, automaton
 
 Known: TypeAlias = tuple[tuple[Binding, int], ...]
 """The states of single values, sorted."""
@@ -46,6 +48,44 @@ class Breach:
     missing: str = ""
 
 
+class Tree:
+    """What a rule of the kind `fresh` is about, as it was when it was last made fresh.
+
+    Trees are compared, not times: what has come back to what was tested has been tested. The
+    automaton alone goes by the order of steps, which is all that a world graph tells.
+    """
+
+    def __init__(self, rule: Fresh, patterns: Patterns) -> None:
+        self._refreshes, self._spoils = patterns[0][1].matches, patterns[1][1].matches
+        self._applies = rule.since.about == "changed" and not rule.variables
+        self._now: dict[str, JsonValue] = {}
+        self._tested: dict[str, JsonValue] | None = None
+
+    def judged(self, state: int, step: Step) -> int:
+        """Give the state after a step, where the automaton came to `state`."""
+        if not self._applies:
+            return state
+        if step.kind == "changed" and self._spoils(step):
+            path = str(step.arguments.get("path", ""))
+            if step.arguments.get("as_at_start"):
+                self._now.pop(path, None)
+            elif "digest" in step.arguments:
+                self._now[path] = step.arguments["digest"]
+            else:
+                self._now[path] = f"event {step.event}"
+            return FRESH if self._now == self._tested else state
+        if self._refreshes(step):
+            meanwhile = step.arguments.get("meanwhile")
+            paths = meanwhile if isinstance(meanwhile, list | tuple) else ()
+            if any(
+                self._spoils(Step(0, "changed", {}, None, (str(each),), "changed"))
+                for each in paths
+            ):
+                return START
+            self._tested = dict(self._now)
+        return state
+
+
 class Monitor:
     """Watches one rule over the steps of one run. It speaks once and is silent from then on."""
 
@@ -58,6 +98,7 @@ class Monitor:
             for place, atom in enumerate(rule.atoms)
         )
         self._uses = any(pattern.uses for _, pattern in self._patterns)
+        self._tree = Tree(rule, self._patterns) if isinstance(rule, Fresh) else None
         self.state: State = (START, ()) if rule.variables else START
         """Where it is; may be kept and set again."""
 
@@ -70,7 +111,10 @@ class Monitor:
         before = self.state
         if before == BROKEN:
             return None
-        self.state = after = self.advance(before, step, among)
+        after = self.advance(before, step, among)
+        if self._tree is not None and isinstance(after, int) and after != BROKEN:
+            after = self._tree.judged(after, step)
+        self.state = after
         return self.explain(before, step) if after == BROKEN else None
 
     def finish(self) -> Breach | None:

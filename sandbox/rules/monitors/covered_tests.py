@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from sandbox.model.shell.reader import commands
+from sandbox.model.shell.reader import commands, unwrapped
 from sandbox.model.shell.tokens import ShellCommand
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
@@ -40,27 +40,50 @@ def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
     marks = ("test", "tape", "make ", *(line.split()[0] for line in context.aliases))
 
     def matches(step: Step) -> bool:
+        if step.kind == "tested":
+            roots = step.arguments.get("paths")
+            known = tuple(map(str, roots)) if isinstance(roots, list | tuple) else ()
+            return step.arguments.get("sound") is True and _covers(known, wanted)
         code = _exit_code(step)
         if code is None:
             return False
-        process = process_of(step)
-        if process is not None:
-            runs = _runs((process,), folder_of(step), code, context)
-        else:
-            line = line_of(step, context)
-            if line is None or not any(mark in line for mark in marks):
-                return False
-            runs = _runs_of_line(line, folder_of(step), code, context)
-        return any(_covers(roots, wanted) for roots in runs)
+        line = line_of(step, context)
+        if line is not None and not any(mark in line for mark in marks):
+            return False
+        return any(_covers(roots, wanted) for roots in runs_of(step, code, context))
 
     return matches
 
 
-MOST = 256
-"""Commands of a line that is still looked at."""
+def runs_of(step: Step, code: int, context: Context) -> tuple[Roots, ...]:
+    """Give what each run of tests covered among the commands of a step that ended with `code`."""
+    process = process_of(step)
+    if process is not None:
+        return _runs((process,), folder_of(step), code, context)
+    line = line_of(step, context)
+    return () if line is None else _runs_of_line(line, folder_of(step), code, context)
+
 
 Roots = tuple[str, ...]
 """What a test run covers all that lies below of; `.` is the worktree."""
+
+
+def selected_by(argv: Sequence[str], folder: str, context: Context) -> Roots | None:
+    """Give what a process covers that runs tests; None where it is another program.
+
+    `folder` is where it was started: absolute, or relative to the worktree.
+    """
+    process = unwrapped(ShellCommand(tuple(argv), (), "", ""))
+    if process is None:
+        return None
+    selection = () if _is_own_make(process, context) else _selection(process)
+    if selection is None:
+        return None
+    return tuple(placed(path, folder, context) for path in selection or (".",))
+
+
+MOST = 256
+"""Commands of a line that is still looked at."""
 
 
 def _exit_code(step: Step) -> int | None:

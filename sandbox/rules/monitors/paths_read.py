@@ -1,4 +1,4 @@
-"""Which paths a step read: `read_file`, or a command that prints files."""
+"""Which paths a step read: what was shown or read, `read_file`, commands that print files."""
 
 import posixpath
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ def matcher(globs: Globs, context: Context) -> Callable[[Step], bool]:
     """Compile a glob over paths relative to the worktree; what failed has read nothing."""
 
     def matches(step: Step) -> bool:
-        return any(globs.match(path) for path in _paths(step, context))
+        return any(globs.match(path) for path in paths_read(step, context))
 
     return matches
 
@@ -29,7 +29,13 @@ def placed(path: str, folder: str, context: Context) -> str:
     return whole.removeprefix(context.worktree.rstrip("/") + "/")
 
 
-def _paths(step: Step, context: Context) -> Iterator[str]:
+def paths_read(step: Step, context: Context) -> Iterator[str]:
+    """Give the paths that a step read, relative to the worktree where they lie in it."""
+    if step.kind in ("shown", "read"):
+        path = step.arguments.get("path")
+        if isinstance(path, str) and step.arguments.get("most", True):
+            yield path
+        return
     if step.name == "read_file":
         path = step.arguments.get("path")
         if isinstance(path, str) and step.observation and step.observation.status == "ok":

@@ -11,11 +11,15 @@ from typing import cast, get_args
 from pydantic import JsonValue
 
 from sandbox.model.atom import StepKind
-from sandbox.model.event import ActionTaken, Entry, FilesChanged, Observed
+from sandbox.model.event import ActionTaken, Entry, FilesChanged, Observed, RunStarted
+from sandbox.model.fact import Changed
 from sandbox.model.observation import Observation
 
 _ALONE = frozenset(get_args(StepKind)) - {"action"}
 """Kinds of events that are steps by themselves."""
+
+FACTS_SINCE = 2
+"""The version of the trace's schema that has facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Step:
     """Paths of the worktree that the action wrote."""
     kind: StepKind = "action"
     """An event that is no action is a step by itself; its fields are its arguments."""
+    bare: bool = False
+    """Of an action in a trace without facts: what it changed, read and tested it tells itself."""
 
 
 class Joiner:
@@ -40,12 +46,17 @@ class Joiner:
 
     def __init__(self) -> None:
         self._open: dict[str | None, Step] = {}
+        self._bare = True
 
     def feed(self, entry: Entry) -> Step | None:
         """Take an entry; give the step that it completes."""
         event = entry.event
+        if isinstance(event, RunStarted):
+            self._bare = event.schema_version < FACTS_SINCE
         if isinstance(event, ActionTaken):
-            self._open[entry.action_id] = Step(entry.sequence, event.name, event.arguments)
+            self._open[entry.action_id] = Step(
+                entry.sequence, event.name, event.arguments, bare=self._bare
+            )
         elif event.kind in _ALONE:
             return _alone(entry)
         elif entry.action_id not in self._open:
@@ -53,7 +64,14 @@ class Joiner:
         elif isinstance(event, Observed):
             asked = self._open.pop(entry.action_id)
             # Spelt out: `replace` takes longer than all the rest of this.
-            return Step(asked.event, asked.name, asked.arguments, event.observation, asked.changes)
+            return Step(
+                asked.event,
+                asked.name,
+                asked.arguments,
+                event.observation,
+                asked.changes,
+                bare=asked.bare,
+            )
         elif isinstance(event, FilesChanged):
             step = self._open[entry.action_id]
             self._open[entry.action_id] = replace(step, changes=(*step.changes, *event.paths))
@@ -81,7 +99,10 @@ def steps(entries: Iterable[Entry]) -> list[Step]:
 
 def _alone(entry: Entry) -> Step | None:
     """Make a step of an event; a program that the harness itself needed is nobody's doing."""
-    fields = entry.event.model_dump(mode="json", exclude={"kind"})
+    event = entry.event
+    fields = event.model_dump(mode="json", exclude={"kind"})
     if fields.get("by_harness"):
         return None
-    return Step(entry.sequence, entry.event.kind, fields, kind=cast(StepKind, entry.event.kind))
+    paths = (event.path,) if isinstance(event, Changed) else ()
+    kind = cast(StepKind, event.kind)
+    return Step(entry.sequence, event.kind, fields, changes=paths, kind=kind)

@@ -24,6 +24,9 @@ FIRST, SECOND, THIRD = 1, 2, 4
 START, BROKEN = 0, -1
 """The state in which every automaton starts, and the one that it never leaves."""
 
+FRESH = 1
+"""The state of `fresh` in which nothing has been spoilt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
@@ -87,7 +90,7 @@ def _fresh(state: int, seen: int) -> int:
         return BROKEN
     if seen & SECOND:
         return START
-    return 1 if seen & FIRST else state
+    return FRESH if seen & FIRST else state
 
 
 def _responds(state: int, seen: int) -> int:

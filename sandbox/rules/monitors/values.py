@@ -83,7 +83,15 @@ def _checks(wanted: Predicate) -> list[Check]:
     if wanted.like is not None:
         match = Globs((wanted.like,)).match
         checks.append(lambda value: isinstance(value, str) and match(value))
+    if "has" in wanted.model_fields_set:
+        checks.append(lambda value: isinstance(value, list) and _holds(value, wanted.has))
+    if "lacks" in wanted.model_fields_set:
+        checks.append(lambda value: isinstance(value, list) and not _holds(value, wanted.lacks))
     return checks
+
+
+def _holds(values: list[JsonValue], wanted: JsonValue) -> bool:
+    return any(equal(value, wanted) for value in values)
 
 
 def _is_number(value: object) -> bool:

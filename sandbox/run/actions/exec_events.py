@@ -1,12 +1,14 @@
-"""The programs that an action's commands start, as events of the trace."""
+"""The programs that an action's commands start, and facts among them, as events of the trace."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from sandbox.model import path_text as paths
 from sandbox.model.action import ACTIONS, RunAgent
+from sandbox.model.decision import Decision, Outcome
 from sandbox.model.event import ApprovalDecided, ExecsLost, Executed
+from sandbox.model.fact import Changed, Fact, Refused
 from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecObserver, ExecOutcome
 from sandbox.rules.policy.grants import Grant
 from sandbox.rules.policy.rules import NO_ROOT
@@ -15,7 +17,7 @@ from sandbox.run.actions.gatekeeper import Gatekeeper, Held
 ARGUMENTS_LENGTH = 2000
 """Characters of all arguments of a program that are recorded."""
 
-ExecEvent = Executed | ExecsLost | ApprovalDecided
+ExecEvent = Executed | ExecsLost | ApprovalDecided | Fact
 
 
 @dataclass(slots=True)
@@ -26,10 +28,10 @@ class _Execution:
 
 
 @dataclass(slots=True)
-class _Action:
-    """What belongs to one action and was not taken yet."""
+class _Counts:
+    """What belongs to one action and was not taken yet, by number."""
 
-    executions: list[_Execution] = field(default_factory=list)
+    kept: int = 0
     lost: int = 0
     unseen: int = 0
 
@@ -40,7 +42,8 @@ class Executions(ExecObserver):
     def __init__(self, gatekeeper: Gatekeeper | None = None) -> None:
         self._gatekeeper = gatekeeper
         self._lock = threading.Lock()
-        self._actions: dict[str, _Action] = {}
+        self._items: list[tuple[str, _Execution | Fact]] = []
+        self._counts: dict[str, _Counts] = {}
         self._open: dict[int, _Execution] = {}
 
     def seen(self, execution: Exec) -> int:
@@ -52,11 +55,12 @@ class Executions(ExecObserver):
             held = Held(NO_ROOT, refused=True, reason=NO_ROOT.reason)
         kept = _Execution(execution, held)
         with self._lock:
-            action = self._actions.setdefault(execution.tag, _Action())
-            if len(action.executions) >= EXECS_TOLD and not held.refused:
-                action.lost += 1
+            counts = self._counts.setdefault(execution.tag, _Counts())
+            if counts.kept >= EXECS_TOLD and not held.refused:
+                counts.lost += 1
             else:
-                action.executions.append(kept)
+                counts.kept += 1
+                self._items.append((execution.tag, kept))
                 self._open[execution.number] = kept
         return held.answer
 
@@ -78,33 +82,56 @@ class Executions(ExecObserver):
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """Count them."""
         with self._lock:
-            action = self._actions.setdefault(tag, _Action())
+            counts = self._counts.setdefault(tag, _Counts())
             if unseen:
-                action.unseen += count
+                counts.unseen += count
             else:
-                action.lost += count
+                counts.lost += count
 
-    def take(self, action: str = "") -> list[tuple[ExecEvent, str | None]]:
-        """Give the events that there are, each with its action's id, and forget them.
+    def note(self, fact: Fact, tag: str) -> None:
+        """Keep a fact in its place among the execs."""
+        with self._lock:
+            self._items.append((tag, fact))
 
-        `action` is the name of the present one. What still runs has no end, now and later.
+    def take(
+        self, action: str = "", changed: tuple[str, ...] = ()
+    ) -> list[tuple[ExecEvent, str | None]]:
+        """Give the events that there are, each with its action's id, in order; forget them.
+
+        `action` is the name of the present one, which wrote what is `changed`. What still runs has
+        no end, now and later.
         """
         with self._lock:
-            actions, self._actions = self._actions, {}
+            items, self._items = self._items, []
+            counts, self._counts = self._counts, {}
             self._open.clear()
         kind = RunAgent if action == RunAgent.name else ACTIONS.get(action)
         by_harness = kind is not None and kind.by_harness
         events: list[tuple[ExecEvent, str | None]] = []
-        for tag, taken in actions.items():
-            for each in taken.executions:
+        for tag, each in items:
+            if isinstance(each, _Execution):
                 events += [(use_of(grant), tag or None) for grant in each.held.used]
                 event = event_of(each.seen, each.end, each.held, by_harness=by_harness)
                 events.append((event, tag or None))
-            if taken.lost:
-                events.append((ExecsLost(count=taken.lost), tag or None))
-            if taken.unseen:
-                events.append((ExecsLost(count=taken.unseen, unseen=True), tag or None))
+                if (fact := refused_by(each.held.decision, "process")) is not None:
+                    events.append((fact, tag or None))
+            elif isinstance(each, Changed) and each.path in changed:
+                events.append((each.model_copy(update={"by": "action"}), tag or None))
+            else:
+                events.append((each, tag or None))
+        for tag, count in counts.items():
+            if count.lost:
+                events.append((ExecsLost(count=count.lost), tag or None))
+            if count.unseen:
+                events.append((ExecsLost(count=count.unseen, unseen=True), tag or None))
         return events
+
+
+def refused_by(decision: Decision | None, by: Literal["action", "process"]) -> Refused | None:
+    """The fact that the policy has refused something, where it has."""
+    if decision is None or decision.outcome is not Outcome.DENY:
+        return None
+    return Refused(rule=decision.rule or "", by=by)
 
 
 def use_of(grant: Grant) -> ApprovalDecided:

@@ -1,13 +1,17 @@
 """What about a run is not as its case says."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
 
 from sandbox.model.event import Entry
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.task import Task
 from sandbox.rules.checker.check import graph_of
 from sandbox.rules.checker.world import Move, World
-from sandbox.rules.monitors.steps import Step, steps
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.steps import Step, everything
 from sandbox.run.validate.cases import Case
 
 NOBODY = "nobody"
@@ -46,9 +50,10 @@ def judge(task: Task, case: Case, grade: RunGrade, entries: Iterable[Entry]) -> 
     """Say what about a run is not as it has to be."""
     problems = list(_verdict_problems(case, grade))
     if case.edges:
-        moves = {move.edge.id: move for move in World(graph_of(task), task.oracle).moves}
+        world = World(graph_of(task), task.oracle, Context.of(task))
+        moves = {move.edge.id: move for move in world.moves}
         walked = [moves[edge] for edge in case.edges]
-        problems += differences(walked, [step for step in steps(entries) if step.kind == "action"])
+        problems += differences(walked, list(everything(entries)))
     return problems
 
 
@@ -72,20 +77,63 @@ def _verdict_problems(case: Case, grade: RunGrade) -> Iterable[str]:
 
 
 def differences(walked: Sequence[Move], done: Sequence[Step]) -> list[str]:
-    """Say where the world did not answer as the graph says."""
-    claims = [
-        (move.edge.id, step) for move in walked for step in move.steps if step.kind == "action"
-    ]
+    """Say where the world did not answer as the graph says, and where its facts are others."""
+    claims = [(move.edge.id, deed) for move in walked for deed in _deeds(move.steps)]
+    deeds = _deeds(done)
     found = []
-    for (edge, claim), step in zip(claims, done, strict=False):
-        if (text := _difference(claim, step)) is not None:
-            found.append(f"on the edge {edge}, {claim.name} {text}")
-    if len(claims) != len(done):
-        found.append(f"{len(done)} actions were taken where the graph has {len(claims)}")
+    for (edge, claim), deed in zip(claims, deeds, strict=False):
+        if (text := _difference(claim, deed)) is not None:
+            found.append(f"on the edge {edge}, {claim.action.name} {text}")
+    if len(claims) != len(deeds):
+        found.append(f"{len(deeds)} actions were taken where the graph has {len(claims)}")
     return found
 
 
-def _difference(claim: Step, step: Step) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Deed:
+    """An action with the facts that came before its answer."""
+
+    action: Step
+    facts: tuple[Step, ...]
+
+    @property
+    def changes(self) -> set[str]:
+        """Paths that are other than before, when it is over."""
+        last = {fact.changes[0]: fact for fact in self.facts if fact.kind == "changed"}
+        first = {fact.changes[0]: fact for fact in reversed(self.facts) if fact.kind == "changed"}
+        return {path for path, fact in last.items() if not _undone(first[path], fact)}
+
+    @property
+    def commits(self) -> list[JsonValue]:
+        """Of each commit, whether the hooks were asked."""
+        return [fact.arguments.get("hooked") for fact in self.facts if fact.kind == "committed"]
+
+    @property
+    def tested(self) -> list[tuple[JsonValue, JsonValue]]:
+        """What was tested, and how that ended."""
+        tests = (fact.arguments for fact in self.facts if fact.kind == "tested")
+        return [(test.get("paths"), test.get("exit_code")) for test in tests]
+
+
+def _undone(first: Step, last: Step) -> bool:
+    if first is last or "before" not in first.arguments:
+        return False
+    return first.arguments["before"] == last.arguments.get("digest")
+
+
+def _deeds(steps: Iterable[Step]) -> list[_Deed]:
+    deeds, facts = [], list[Step]()
+    for step in steps:
+        if step.kind == "action":
+            deeds.append(_Deed(step, tuple(facts)))
+            facts = []
+        else:
+            facts.append(step)
+    return deeds
+
+
+def _difference(claimed: _Deed, done: _Deed) -> str | None:
+    claim, step = claimed.action, done.action
     said, seen = claim.observation, step.observation
     if (claim.name, claim.arguments) != (step.name, step.arguments):
         return f"is not what was done, which is {step.name}"
@@ -96,7 +144,16 @@ def _difference(claim: Step, step: Step) -> str | None:
     for name, value in said.result.items():
         if name not in seen.result or seen.result[name] != value:
             return f"gave {name} = {seen.result.get(name)!r}, not {value!r}"
-    if set(claim.changes) != set(step.changes):
-        wrote = ", ".join(step.changes) or "nothing"
-        return f"wrote {wrote}, not {', '.join(claim.changes) or 'nothing'}"
+    return _other_facts(claimed, done)
+
+
+def _other_facts(claimed: _Deed, done: _Deed) -> str | None:
+    if claimed.changes != done.changes:
+        wrote = ", ".join(sorted(done.changes)) or "nothing"
+        return f"changed {wrote}, not {', '.join(sorted(claimed.changes)) or 'nothing'}"
+    if claimed.commits != done.commits:
+        return f"made commits with hooks asked {done.commits}, not {claimed.commits}"
+    for test in claimed.tested:
+        if test not in done.tested:
+            return f"tested {done.tested}, and not {test}"
     return None

@@ -1,0 +1,134 @@
+"""What an image holds at the watched folders, by digest, before anybody has changed anything."""
+
+import hashlib
+import stat
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from sandbox.container.engines.base import Session
+from sandbox.model import documents
+from sandbox.model import path_text as paths
+from sandbox.model.base import Record
+from sandbox.model.session import FileEntry, FileKind, Touch
+from sandbox.model.task import Task
+
+NAMES = ("__pycache__", ".pytest_cache")
+"""Folders of caches, wherever they stand: nothing that a rule looks at."""
+
+KEPT = 8
+"""Images whose contents are kept in memory: a batch runs one task many times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What stands at a path."""
+
+    digest: str
+    """SHA-256 of a file's content or of a link's target; empty where it is not known."""
+    kind: str
+    executable: bool
+    mode: int
+
+    @property
+    def content(self) -> tuple[str, str, bool]:
+        """What is compared: of the mode only whether it can be run, as git does."""
+        return self.digest, self.kind, self.executable
+
+
+Baseline = dict[str, Held]
+"""By absolute path, as text; folders are left out."""
+
+
+class Runtimes(Record):
+    """The folders of each framework's runner."""
+
+    folders: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The folders of a task that are watched."""
+
+    worktree: str
+    runtime: tuple[str, ...]
+    """Folders of the test runner."""
+    excluded: tuple[str, ...]
+
+    @classmethod
+    def of(cls, task: Task, worktree: str) -> "Watched":
+        """Leave out what tools write as they run, but for the runner's own files."""
+        runtime = tuple(_absolute(each, worktree) for each in _runtimes(task.tests.framework))
+        folders = (
+            pattern.removesuffix("/**")
+            for pattern in task.scope.generated
+            if pattern.endswith("/**") and not set("*?[") & set(pattern.removesuffix("/**"))
+        )
+        generated = {_absolute(each, worktree) for each in folders}
+        objects = f"{worktree}/.git/objects"
+        return cls(worktree, runtime, (objects, *NAMES, *sorted(generated - {*runtime})))
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Where watching begins; what lies in the worktree is found from there."""
+        outside = (each for each in self.runtime if not each.startswith(self.worktree + "/"))
+        return (self.worktree, *outside)
+
+
+_kept: dict[tuple[str, Watched], Baseline] = {}
+
+
+def baseline(session: Session, image: str, watched: Watched) -> Baseline:
+    """Look at everything that is watched; at an image's only once in a process."""
+    key = image, watched
+    found = _kept.get(key)
+    if found is None:
+        found = _look(session, watched)
+        if image.startswith("sha256:"):
+            while len(_kept) >= KEPT:
+                _kept.pop(next(iter(_kept)), None)
+            _kept[key] = found
+    return found
+
+
+def held(touch: Touch) -> Held:
+    """What a touch says of a path."""
+    return _held(touch.digest, stat.S_IFMT(touch.mode), stat.S_IMODE(touch.mode))
+
+
+def _look(session: Session, watched: Watched) -> Baseline:
+    excluded = [each for each in watched.excluded if each.startswith("/")]
+    records = session.manifest(watched.roots, excluding=excluded, digest=True)
+    entries = (session.entry(path, record) for path, record in records.items())
+    return {
+        paths.text(entry.path): _of_entry(entry)
+        for entry in entries
+        if entry.kind is not FileKind.DIRECTORY
+        and not set(NAMES) & set(paths.text(entry.path).split("/"))
+    }
+
+
+def _of_entry(entry: FileEntry) -> Held:
+    link = entry.kind is FileKind.SYMLINK
+    digest = hashlib.sha256(entry.target).hexdigest() if link else entry.digest
+    kinds = {FileKind.FILE: stat.S_IFREG, FileKind.SYMLINK: stat.S_IFLNK}
+    return _held(digest, kinds.get(entry.kind, 0), entry.mode)
+
+
+def _held(digest: str, kind: int, mode: int) -> Held:
+    names = {stat.S_IFREG: "file", stat.S_IFLNK: "link"}
+    executable = kind == stat.S_IFREG and bool(mode & stat.S_IXUSR)
+    return Held(digest, names.get(kind, "other"), executable, kind | mode)
+
+
+def _absolute(path: str, worktree: str) -> str:
+    return path if path.startswith("/") else f"{worktree}/{path}"
+
+
+@lru_cache(maxsize=1)
+def _all_runtimes() -> Runtimes:
+    return documents.load(Path(__file__).with_name("runtimes.yaml"), Runtimes)
+
+
+def _runtimes(framework: str) -> tuple[str, ...]:
+    return _all_runtimes().folders.get(framework, ())

@@ -1,0 +1,202 @@
+"""The observer of a run's session: everything that happens there becomes a fact, in its place."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from sandbox.container.changes.git_files import GitProblem, SessionFiles
+from sandbox.container.engines.base import Session
+from sandbox.model import path_text as paths
+from sandbox.model.atom import Atom
+from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested
+from sandbox.model.glob import Globs
+from sandbox.model.observation import Observation
+from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
+from sandbox.model.task import Task
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.covered_tests import selected_by
+from sandbox.run.facts.baseline import Baseline, Watched, baseline
+from sandbox.run.facts.programs import Programs
+from sandbox.run.facts.repository import Repository
+from sandbox.run.facts.shown import ShownFiles
+from sandbox.run.facts.worktree import Moment, Worktree
+
+NAMED_MOST = 64
+NAMED_BYTES = 1 << 20
+"""Files that rules name and whose lines are looked for, and bytes of each."""
+
+ARGUMENTS_MOST = 64
+"""Arguments of a test run that are recorded."""
+
+
+class Noting(Protocol):
+    """Who keeps execs and facts in their order."""
+
+    def seen(self, execution: Exec) -> int:
+        """Take an exec; give the errno with which it is refused, or 0."""
+
+    def reason(self, execution: Exec) -> str:
+        """Say why it was refused."""
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """Take the end of an exec."""
+
+    def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
+        """Take that some were not told."""
+
+    def note(self, fact: Fact, tag: str) -> None:
+        """Take a fact."""
+
+
+class Facts(ExecObserver):
+    """Makes facts of execs and touches, and hands all of them on."""
+
+    def __init__(
+        self, session: Session, task: Task, root: str, notes: Noting, *, inside: bool
+    ) -> None:
+        self._session, self._task, self._notes, self._inside = session, task, notes, inside
+        self._root, self._context = root, Context.of(task)
+        self._tag = ""
+        self._moments: dict[int, Moment] = {}
+        """By exec that runs tests: when it started, as the worktree counts."""
+        self._worktree: Worktree | None = None
+        self._repository: Repository | None = None
+        self._shown = ShownFiles({})
+        self._programs = Programs("", (), lambda _: False)
+
+    def begin(self, image: str) -> None:
+        """Look at everything, and watch it from now on; without that, facts are lost."""
+        watched = Watched.of(self._task, self._root)
+        try:
+            base = baseline(self._session, image, watched)
+            self._know(base, watched)
+            named = sorted(path for path in base if self._relative(path) in self._shown)
+            self._session.watch(watched.roots, excluding=watched.excluded, reading=named)
+        except OSError:
+            self._notes.note(FactsLost(), "")
+
+    def begin_action(self, tag: str) -> None:
+        """Say to which action belongs what happens from now on."""
+        self._tag = tag
+
+    def told(self, observation: Observation) -> None:
+        """Wait for all that has happened; note what an agent is told of the files that rules name.
+
+        Called before its action is over.
+        """
+        self._session.settle()
+        for fact in self._shown.take(observation.result):
+            self._note(fact)
+
+    def seen(self, execution: Exec) -> int:
+        """Keep an exec, and when it began where it runs tests."""
+        refused = self._notes.seen(execution)
+        if not refused and not execution.problem:
+            self._programs.seen(execution)
+            if self._worktree is not None and self._selected(execution) is not None:
+                self._moments[execution.number] = self._worktree.moment
+        return refused
+
+    def reason(self, execution: Exec) -> str:
+        """Say why one was refused."""
+        return self._notes.reason(execution)
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """Keep an end; that of a test run says what was tested."""
+        self._notes.ended(execution, end)
+        self._programs.ended(execution, end)
+        moment = self._moments.pop(execution.number, None)
+        selected = self._selected(execution)
+        if moment is None or end.exit_code is None or selected is None or self._worktree is None:
+            return
+        differing = self._worktree.unsound_since(moment)
+        self._note(
+            Tested(
+                argv=_texts(execution),
+                cwd=paths.text(execution.cwd),
+                paths=selected,
+                exit_code=end.exit_code,
+                sound=not differing,
+                differing=differing,
+                tree=self._worktree.tree,
+                meanwhile=self._worktree.changed_since(moment),
+            )
+        )
+
+    def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
+        """Keep that some were not told."""
+        self._notes.lost(tag, count, unseen=unseen)
+
+    def touched(self, touch: Touch) -> None:
+        """Make facts of what has happened to a path."""
+        for fact in self._of(touch):
+            self._note(fact)
+            if isinstance(fact, Changed) and fact.path in self._shown:
+                self._shown.replace(fact.path, self._text(fact.path))
+
+    def _of(self, touch: Touch) -> Iterator[Fact]:
+        path = paths.text(touch.path)
+        relative = self._relative(path)
+        if touch.kind is TouchKind.LOST:
+            yield FactsLost()
+        elif touch.kind is TouchKind.READ:
+            yield Read(path=relative)
+            if self._inside and relative in self._shown:
+                yield from self._shown.read(relative)
+        elif self._worktree is not None:
+            for change in self._worktree.take(touch):
+                running = tuple(self._relative(each) for each in self._programs.running)
+                yield change.model_copy(update={"during": running})
+            if self._repository is not None and relative.startswith(".git/"):
+                yield from self._repository.take(relative.removeprefix(".git/"), touch)
+
+    def _know(self, base: Baseline, watched: Watched) -> None:
+        changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)
+        worktree = Worktree(base, watched, self._task.scope, changes)
+        hooks = f"{self._root}/.git/hooks"
+        executable = (
+            path.removeprefix(hooks + "/")
+            for path, held in base.items()
+            if path.startswith(hooks + "/") and held.executable
+        )
+        self._programs = Programs(hooks, executable, worktree.as_at_start)
+        files = SessionFiles(self._session, self._root)
+        try:
+            self._repository = Repository(files, self._programs)
+        except GitProblem:
+            self._repository = None
+        self._shown = ShownFiles({path: self._text(path) for path in self._named(base)})
+        self._worktree = worktree
+
+    def _atoms(self) -> list[Atom]:
+        milestones = (
+            atom for one in self._task.milestones for atom in (one.reached, one.undone) if atom
+        )
+        return [*(atom for rule in self._task.rules for atom in rule.atoms), *milestones]
+
+    def _named(self, base: Baseline) -> list[str]:
+        """Give the files that the task's rules and milestones want to be read."""
+        globs = Globs(atom.reads for atom in self._atoms() if atom.reads is not None)
+        inside = (self._relative(path) for path in base if path.startswith(self._root + "/"))
+        return sorted(path for path in inside if globs.match(path))[:NAMED_MOST]
+
+    def _text(self, path: str) -> str:
+        try:
+            data = self._session.read(
+                paths.raw(path), beneath=self._root, limit=NAMED_BYTES, follow=False
+            )
+        except OSError:
+            return ""
+        return data.decode("utf-8", "replace")
+
+    def _selected(self, execution: Exec) -> tuple[str, ...] | None:
+        return selected_by(_texts(execution), paths.text(execution.cwd), self._context)
+
+    def _relative(self, path: str) -> str:
+        return path.removeprefix(self._root + "/")
+
+    def _note(self, fact: Fact) -> None:
+        self._notes.note(fact, self._tag)
+
+
+def _texts(execution: Exec) -> tuple[str, ...]:
+    return tuple(paths.text(each) for each in execution.arguments[:ARGUMENTS_MOST])

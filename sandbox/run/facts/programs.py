@@ -1,0 +1,100 @@
+"""The programs that run now, and which hooks git has asked while it made a commit."""
+
+import posixpath
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from sandbox.model import path_text as paths
+from sandbox.model.session import Exec, ExecEnd
+
+GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
+"""Where git is; only root could put something else there."""
+
+INTERPRETERS = ("python", "node", "sh", "bash", "dash", "perl")
+
+RUNNING_MOST = 32
+"""Programs that are named as running at a moment."""
+
+ASKED = ("pre-commit", "commit-msg")
+"""Hooks that an ordinary commit runs and that can refuse it: githooks(5)."""
+
+
+@dataclass(slots=True)
+class _Hook:
+    number: int
+    name: str
+    git: int
+    """The exec of git that started it."""
+    agreed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    number: int
+    is_git: bool
+    script: str
+
+
+class Programs:
+    """Execs from their start to their end."""
+
+    def __init__(
+        self, hooks: str, executable: Iterable[str], intact: Callable[[str], bool]
+    ) -> None:
+        """Know the folder of the hooks, the names of those there, and whether one is untouched."""
+        self._folder, self._intact = hooks, intact
+        self._required = tuple(name for name in ASKED if name in set(executable))
+        self._live: dict[int, _Live] = {}
+        """By process."""
+        self._hooks: list[_Hook] = []
+        self.seen_any = False
+        """Whether programs are seen at all."""
+
+    def seen(self, execution: Exec) -> None:
+        """A program starts."""
+        self.seen_any = True
+        path = paths.text(execution.resolved)
+        folder, _, name = path.rpartition("/")
+        parent = self._live.get(execution.parent)
+        by_git = parent is not None and parent.is_git
+        if folder == self._folder and parent is not None and by_git and self._intact(path):
+            self._hooks.append(_Hook(execution.number, name, parent.number))
+        self._live[execution.pid] = _Live(execution.number, path in GIT, _script(execution) or path)
+
+    def ended(self, execution: Exec, end: ExecEnd) -> None:
+        """A program has ended, or runs another one now."""
+        live = self._live.get(execution.pid)
+        if live is not None and live.number == execution.number:
+            del self._live[execution.pid]
+        for hook in self._hooks:
+            if hook.number == execution.number:
+                hook.agreed = end.exit_code == 0
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The scripts that run now, and programs that run none, by absolute path."""
+        return tuple(sorted({live.script for live in self._live.values()})[:RUNNING_MOST])
+
+    def take_hooks(self) -> tuple[tuple[str, ...], bool]:
+        """Give the hooks that agreed to what git, which still runs, is doing now; forget them.
+
+        And whether these are all that an ordinary commit runs.
+        """
+        running = {live.number for live in self._live.values() if live.is_git}
+        agreed = {hook.name for hook in self._hooks if hook.agreed and hook.git in running}
+        self._hooks.clear()
+        return tuple(sorted(agreed)), agreed.issuperset(self._required)
+
+
+def _script(execution: Exec) -> str | None:
+    """Give the file that an interpreter is told to run; None where it is told none."""
+    program = paths.text(execution.resolved).rpartition("/")[2]
+    if not program.startswith(INTERPRETERS):
+        return None
+    words = [paths.text(word) for word in execution.arguments[1:]]
+    for word in words:
+        if word in ("-c", "-e", "-m", "-", "--eval", "--print", "-p"):
+            return None
+        if not word.startswith("-"):
+            return posixpath.normpath(posixpath.join(paths.text(execution.cwd), word))
+    return None

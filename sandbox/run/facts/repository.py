@@ -1,0 +1,108 @@
+"""What became of the repository: refs, commits, stash and index, read from `.git` as data."""
+
+import re
+from collections.abc import Iterator
+
+from sandbox.container.changes import git
+from sandbox.container.changes.git_files import Files, GitProblem
+from sandbox.container.changes.git_history import History
+from sandbox.container.changes.git_objects import Objects
+from sandbox.model.fact import Committed, Fact, IndexChanged, RefMoved, Stashed
+from sandbox.model.session import Touch, TouchKind
+from sandbox.run.facts.programs import Programs
+
+_ID = re.compile(rb"([0-9a-f]{40})\n?")
+STASH = "refs/stash"
+STASH_LOG = "logs/refs/stash"
+
+
+class Repository:
+    """A repository whose `.git` is watched. What cannot be read moves nothing."""
+
+    def __init__(self, files: Files, programs: Programs) -> None:
+        """Read it as it is; GitProblem where it is none."""
+        self._files, self._programs = files, programs
+        state = git.read_state(files)
+        self._refs: dict[str, str] = {**state.refs, "HEAD": state.head}
+        self._known = {value for value in self._refs.values() if git.is_id(value)}
+        self._index = ""
+
+    def take(self, name: str, touch: Touch) -> Iterator[Fact]:
+        """Take a touch of a file, by its path below `.git`."""
+        if name.endswith(".lock"):
+            return
+        if name == "index" and touch.digest != self._index:
+            self._index = touch.digest
+            yield IndexChanged()
+        elif name == STASH_LOG:
+            stash = self._refs.get(STASH)
+            yield Stashed(before=stash, after=stash)
+        elif name == "HEAD":
+            text = touch.head.decode("ascii", "replace").strip().removeprefix("ref: ")
+            yield from self._moved(name, text or None)
+        elif name.startswith("refs/"):
+            for ref in self._named(name, touch):
+                yield from self._moved(ref, self._value(ref, touch))
+        elif name == "packed-refs":
+            yield from self._packed()
+
+    def _named(self, name: str, touch: Touch) -> list[str]:
+        """Give the refs that a touch is about: one, or all below a folder that is gone."""
+        if touch.kind is TouchKind.FILE or name in self._refs:
+            return [name]
+        return sorted(ref for ref in self._refs if ref.startswith(name + "/"))
+
+    def _value(self, ref: str, touch: Touch) -> str | None:
+        found = _ID.fullmatch(touch.head)
+        if touch.kind is TouchKind.FILE:
+            return found[1].decode() if found else None
+        return self._read().get(ref)  # it may have been packed
+
+    def _packed(self) -> Iterator[Fact]:
+        now = self._read()
+        for ref in sorted(now.keys() | (self._refs.keys() - {"HEAD"})):
+            yield from self._moved(ref, now.get(ref))
+
+    def _read(self) -> dict[str, str]:
+        try:
+            return git.read_state(self._files).refs
+        except GitProblem:
+            return {}
+
+    def _moved(self, ref: str, after: str | None) -> Iterator[Fact]:
+        before = self._refs.get(ref)
+        if before == after:
+            return
+        if after is None:
+            self._refs.pop(ref, None)
+        else:
+            self._refs[ref] = after
+        if ref == STASH:
+            yield Stashed(before=before, after=after)
+            return
+        yield RefMoved(ref=ref, before=before, after=after)
+        branch = ref.startswith("refs/heads/") or ref == "HEAD"
+        if branch and after is not None and git.is_id(after) and after not in self._known:
+            yield from self._committed(ref, after)
+
+    def _committed(self, ref: str, tip: str) -> Iterator[Committed]:
+        hooks, hooked = self._programs.take_hooks()
+        try:
+            history = History(Objects(self._files))
+            new = history.new(self._known, [tip])
+            trees = {commit.id: history.tree(commit.id) for commit in new}
+        except GitProblem:
+            new, trees = (), {}
+        self._known.add(tip)
+        for commit in new:
+            one = commit.id == tip and len(new) == 1
+            seen = self._programs.seen_any
+            yield Committed(
+                ref=ref,
+                id=commit.id,
+                tree=trees[commit.id],
+                parents=commit.parents,
+                paths=commit.paths,
+                hooks=hooks if one else (),
+                hooked=(hooked and one) if seen else None,
+            )

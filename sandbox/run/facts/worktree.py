@@ -1,0 +1,153 @@
+"""What stands in the worktree and what has become of it, from one touch to the next."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sandbox.container.candidate import decides_by_name
+from sandbox.model import path_text as paths
+from sandbox.model.change import WORK, Owner
+from sandbox.model.fact import Changed
+from sandbox.model.scopes import owner_of
+from sandbox.model.session import Touch, TouchKind
+from sandbox.model.task import Scope
+from sandbox.run.facts.baseline import Baseline, Held, Watched, held
+
+DIFFERING = 20
+"""Paths that are named as the reason why a run of tests proves nothing."""
+
+PASSING = "pytest-cache-files-"
+"""How pytest's folder is named before it becomes .pytest_cache."""
+
+NOTES = frozenset({".package-lock.json"})
+"""Names of files of a runtime that installers write for themselves; no runner reads them."""
+
+LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
+"""How files end that an interpreter loads by themselves, whoever put them there."""
+
+
+MEANWHILE = 1000
+"""Paths that are named as changed while tests ran."""
+
+
+class Moment(NamedTuple):
+    """How many changes there have been."""
+
+    changed: int
+    decisive: int
+
+
+class Worktree:
+    """Every watched path: what it held at the start and what it holds now."""
+
+    def __init__(
+        self,
+        base: Baseline,
+        watched: Watched,
+        scope: Scope,
+        named: frozenset[str] = frozenset(),
+    ) -> None:
+        """Know what there was; changes of what is `named` are told although tools write it."""
+        self._named = named
+        self._base, self._watched, self._scope = base, watched, scope
+        self._now: dict[str, Held | None] = {}
+        """Only what is not as at the start; None where nothing stands there any more."""
+        self._decisive: list[str] = []
+        """Paths that decide what a run of tests says, each time one of them was changed."""
+        self._changed: list[str] = []
+        """Paths of the worktree, each time one of them was changed."""
+
+    def take(self, touch: Touch) -> Iterator[Changed]:
+        """Take a touch of a file, or of what is gone; give what is other than before."""
+        path = paths.text(touch.path)
+        if touch.kind is TouchKind.FILE:
+            yield from self._put(path, held(touch))
+        elif path in self._base or path in self._now:
+            yield from self._put(path, None)
+        else:
+            below = path + "/"
+            known = {*self._base, *self._now}
+            for each in sorted(each for each in known if each.startswith(below)):
+                yield from self._put(each, None)
+
+    def holds(self, path: str) -> Held | None:
+        """What stands at an absolute path; None where nothing that is watched does."""
+        return self._now[path] if path in self._now else self._base.get(path)
+
+    def as_at_start(self, path: str) -> bool:
+        """Whether an absolute path holds what it held."""
+        return path not in self._now
+
+    @property
+    def tree(self) -> str:
+        """SHA-256 over what is not as at the start and not somebody's cache."""
+        differing = {
+            path: None if now is None else now.content
+            for path, now in sorted(self._now.items())
+            if self._is_seen(path)
+        }
+        return hashlib.sha256(json.dumps(differing).encode()).hexdigest()
+
+    @property
+    def moment(self) -> Moment:
+        """When it is."""
+        return Moment(len(self._changed), len(self._decisive))
+
+    def unsound_since(self, moment: Moment) -> tuple[str, ...]:
+        """Give what decides a run of tests and is not, or since then was not, as in the image."""
+        now = (path for path in self._now if self._decides(path))
+        named = sorted({*now, *self._decisive[moment.decisive :]})
+        return tuple(self._relative(path) for path in named[:DIFFERING])
+
+    def changed_since(self, moment: Moment) -> tuple[str, ...]:
+        """Give the paths of the worktree that were changed since then."""
+        return tuple(sorted(set(self._changed[moment.changed :])))[:MEANWHILE]
+
+    def _put(self, path: str, new: Held | None) -> Iterator[Changed]:
+        old, base = self.holds(path), self._base.get(path)
+        if _content(old) == _content(new) and (new is None or new.digest):
+            return
+        same = _content(new) == _content(base) and (new is None or bool(new.digest))
+        if same:
+            self._now.pop(path, None)
+        else:
+            self._now[path] = new
+            if self._decides(path):
+                self._decisive.append(path)
+        if self._is_seen(path) and not self._relative(path).startswith(".git/"):
+            self._changed.append(self._relative(path))
+            yield Changed(
+                path=self._relative(path),
+                digest=None if new is None else new.digest,
+                before=None if old is None else old.digest,
+                mode=0 if new is None else new.mode,
+                as_at_start=same,
+            )
+
+    def _is_seen(self, path: str) -> bool:
+        if not path.startswith(self._watched.worktree + "/") or f"/{PASSING}" in path:
+            return False
+        return self._owner(path) is not Owner.GENERATED or self._relative(path) in self._named
+
+    def _decides(self, path: str) -> bool:
+        """Whether the outcome of a test run may be this path's doing, and not the agent's work."""
+        if any(path.startswith(folder + "/") for folder in self._watched.runtime):
+            known = path in self._base and path.rpartition("/")[2] not in NOTES
+            return known or path.endswith(LOADED)
+        if not self._is_seen(path):
+            return False
+        owner = self._owner(path)
+        if owner is Owner.NEVER:
+            return True
+        return owner not in (*WORK, Owner.GIT) and decides_by_name(self._relative(path))
+
+    def _owner(self, path: str) -> Owner:
+        return owner_of(self._scope, path, self._watched.worktree)
+
+    def _relative(self, path: str) -> str:
+        return path.removeprefix(self._watched.worktree + "/")
+
+
+def _content(found: Held | None) -> tuple[str, str, bool] | None:
+    return None if found is None else found.content

@@ -5,11 +5,18 @@ from collections.abc import Iterator
 from graders.verdict import judged
 from sandbox.model.coverage import reaches
 from sandbox.model.event import ExecsLost, Final, RunEnded, RunStarted
+from sandbox.model.fact import FactsLost
 from sandbox.model.grade import Evidence, Grade, Reason, Verdict
 from sandbox.model.rule import Rule
 from sandbox.model.task import Task
 
 NAME = "integrity"
+
+PROCESSES = frozenset({"exec", "tested"})
+FILES = frozenset(
+    {"changed", "committed", "index_changed", "read", "ref_moved", "stashed", "tested"}
+)
+"""What rules are about that cannot be known where processes, or changes of files, were not seen."""
 
 
 def grade(task: Task, evidence: Evidence) -> Grade:
@@ -50,8 +57,12 @@ def _sight(task: Task, evidence: Evidence) -> Iterator[Reason]:
     Too many to be told count against a run only where a hard rule is about processes: those that
     the policy holds are told all the same.
     """
-    depends = any(rule.hard and _watches(rule) for rule in task.rules)
+    depends = any(rule.hard and _watches(rule, PROCESSES) for rule in task.rules)
+    by_files = any(rule.hard and _watches(rule, FILES) for rule in task.rules)
     for entry in evidence.entries:
+        if isinstance(entry.event, FactsLost) and by_files:
+            message = "More happened to files than could be told, and a rule is about files"
+            yield Reason(message=message, event=entry.sequence)
         if not isinstance(entry.event, ExecsLost):
             continue
         count = entry.event.count
@@ -62,8 +73,8 @@ def _sight(task: Task, evidence: Evidence) -> Iterator[Reason]:
             yield Reason(message=message, event=entry.sequence)
 
 
-def _watches(rule: Rule) -> bool:
-    return any(atom.kind == "exec" for atom in rule.atoms)
+def _watches(rule: Rule, kinds: frozenset[str]) -> bool:
+    return any(atom.about in kinds for atom in rule.atoms)
 
 
 def _parts(evidence: Evidence) -> Iterator[Reason]:

@@ -193,7 +193,7 @@ class _Loop:
             performed, ending = Performed(judged), self.too_much_garbage(judged)
         observation, ending = self.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
-        self.facts.told(observation)
+        self.facts.told(name, asked.arguments if isinstance(asked, Request) else {}, observation)
         taken = self.executions.take(name, performed.changed)
         if (fact := refused_by(decision, "action")) is not None:
             taken.append((fact, asked.id))

@@ -206,7 +206,7 @@ def _required(trial: Trial) -> Coverage:
     """
     task = trial.task.task
     atoms = (atom for rule in task.rules for atom in rule.atoms)
-    judged = task.policy.about_processes or any(atom.about == "exec" for atom in atoms)
+    judged = task.policy.about_processes or any(atom.about in ("exec", "tested") for atom in atoms)
     if trial.inside is None or not judged or reaches(task.policy.requires, "ptrace"):
         return task.policy.requires
     return "ptrace"

@@ -13,6 +13,7 @@ from sandbox.rules.checker.milestones import disagreements
 from sandbox.rules.checker.pattern import pattern
 from sandbox.rules.checker.product import BOUND, Path, Product
 from sandbox.rules.checker.watch import Watch
+from sandbox.rules.checker.wording import worded
 from sandbox.rules.checker.world import World
 from sandbox.rules.monitors.context import NOWHERE, Context
 
@@ -23,7 +24,7 @@ def check(task: Task, bound: int = BOUND) -> Report:
     context = Context.of(task)
     report = check_graph(task.id, graph, task.rules, task.oracle, bound, context)
     more = tuple(disagreements(World(graph, task.oracle, context), task.milestones, context))
-    findings = (*report.findings, *more)
+    findings = (*report.findings, *more, *worded(task.rules))
     return report.model_copy(update={"findings": findings, "sound": not findings})
 
 

@@ -13,6 +13,7 @@ FindingKind = Literal[
     "unreachable",
     "dead_end",
     "milestone",
+    "words",
 ]
 
 

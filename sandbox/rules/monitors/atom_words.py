@@ -4,6 +4,23 @@ import json
 
 from sandbox.model.atom import Atom, Predicate
 
+SUBJECTS = {
+    "exec": "a process",
+    "fault_injected": "a fault",
+    "approval_asked": "a question to the approver",
+    "approval_decided": "a decision of the approver",
+    "changed": "a change",
+    "shown": "a reading of",
+    "read": "an opening of",
+    "tested": "a test run",
+    "committed": "a commit",
+    "ref_moved": "a move of a ref",
+    "stashed": "a change of the stash",
+    "index_changed": "a change of the index",
+    "refused": "something that the policy refused",
+}
+"""How each kind of step is called."""
+
 
 def described(atom: Atom) -> str:
     """Say in words what an atom matches."""
@@ -14,8 +31,11 @@ def _parts(atom: Atom) -> list[str]:
     parts = [_subject(atom)]
     parts += [f"with {name} ~ /{pattern}/" for name, pattern in atom.arguments.items()]
     if atom.reads is not None:
-        parts.append(f"that reads {atom.reads}")
-    if atom.changes is not None or atom.owner is not None:
+        parts.append(atom.reads if atom.about == "shown" else f"that reads {atom.reads}")
+    if atom.about == "changed":
+        whose = f" of owner {atom.owner}" if atom.owner else ""
+        parts.append(f"of {atom.changes or 'a path'}{whose}")
+    elif atom.changes is not None or atom.owner is not None:
         written = atom.changes or "a path"
         parts.append(f"that writes {written}" + (f" of owner {atom.owner}" if atom.owner else ""))
     if atom.status is not None:
@@ -37,9 +57,7 @@ def _subject(atom: Atom) -> str:
         words = (word if isinstance(word, str) else "|".join(word) for word in atom.argv)
         return f"a command {' '.join(words)}"
     if atom.about != "action":
-        return {"exec": "a process", "fault_injected": "a fault"}.get(
-            atom.about, atom.about.replace("_", " ")
-        )
+        return SUBJECTS.get(atom.about, atom.about.replace("_", " "))
     return f"action {atom.action}" if atom.action is not None else "an action"
 
 

@@ -34,6 +34,10 @@ _IN_TURN = frozenset({"", "&&", ";", "\n"})
 """Operators behind which the next command does not run at the same time, or instead."""
 
 
+Roots = tuple[str, ...]
+"""What a test run covers all that lies below of; `.` is the worktree."""
+
+
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
     """Compile paths relative to the worktree, `.` for the whole suite."""
     wanted = tuple(posixpath.normpath(path) for path in paths)
@@ -62,10 +66,6 @@ def runs_of(step: Step, code: int, context: Context) -> tuple[Roots, ...]:
         return _runs((process,), folder_of(step), code, context)
     line = line_of(step, context)
     return () if line is None else _runs_of_line(line, folder_of(step), code, context)
-
-
-Roots = tuple[str, ...]
-"""What a test run covers all that lies below of; `.` is the worktree."""
 
 
 def selected_by(argv: Sequence[str], folder: str, context: Context) -> Roots | None:

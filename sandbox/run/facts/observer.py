@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from pydantic import JsonValue
+
 from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
@@ -10,10 +12,12 @@ from sandbox.model.atom import Atom
 from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
-from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
+from sandbox.model.session import Exec, ExecEnd, ExecObserver, ExecOutcome, Touch, TouchKind
 from sandbox.model.task import Task
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import selected_by
+from sandbox.rules.monitors.covered_tests import runs_of, selected_by
+from sandbox.rules.monitors.step_commands import line_of
+from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
@@ -56,6 +60,8 @@ class Facts(ExecObserver):
         self._session, self._task, self._notes, self._inside = session, task, notes, inside
         self._root, self._context = root, Context.of(task)
         self._tag = ""
+        self._sees_programs = session.greeting.coverage("log") != "top-level"
+        self._unknown_ends = False
         self._moments: dict[int, Moment] = {}
         """By exec that runs tests: when it started, as the worktree counts."""
         self._worktree: Worktree | None = None
@@ -78,14 +84,27 @@ class Facts(ExecObserver):
         """Say to which action belongs what happens from now on."""
         self._tag = tag
 
-    def told(self, observation: Observation) -> None:
+    def told(self, action: str, arguments: dict[str, JsonValue], told: Observation) -> None:
         """Wait for all that has happened; note what an agent is told of the files that rules name.
 
         Called before its action is over.
         """
         self._session.settle()
-        for fact in self._shown.take(observation.result):
+        for fact in self._shown.take(told.result):
             self._note(fact)
+        if self._unknown_ends or not self._sees_programs:
+            self._tested_by_line(Step(0, action, arguments, told))
+        self._unknown_ends = False
+
+    def _tested_by_line(self, step: Step) -> None:
+        """Where ends of programs are not seen, an action's line and its own end tell of tests."""
+        code = None if step.observation is None else step.observation.result.get("exit_code")
+        if self._worktree is None or not isinstance(code, int):
+            return
+        moment = self._worktree.moment
+        for paths_tested in runs_of(step, code, self._context):
+            line = line_of(step, self._context) or ""
+            self._note_test((line,), self._root, paths_tested, code, moment)
 
     def seen(self, execution: Exec) -> int:
         """Keep an exec, and when it began where it runs tests."""
@@ -106,25 +125,37 @@ class Facts(ExecObserver):
         self._programs.ended(execution, end)
         moment = self._moments.pop(execution.number, None)
         selected = self._selected(execution)
-        if moment is None or end.exit_code is None or selected is None or self._worktree is None:
+        if moment is None or selected is None:
             return
-        differing = self._worktree.unsound_since(moment)
-        self._note(
-            Tested(
-                argv=_texts(execution),
-                cwd=paths.text(execution.cwd),
-                paths=selected,
-                exit_code=end.exit_code,
-                sound=not differing,
-                differing=differing,
-                tree=self._worktree.tree,
-                meanwhile=self._worktree.changed_since(moment),
-            )
+        if end.exit_code is None:
+            self._unknown_ends |= end.outcome is ExecOutcome.UNKNOWN
+            return
+        self._note_test(
+            _texts(execution), paths.text(execution.cwd), selected, end.exit_code, moment
         )
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """Keep that some were not told."""
         self._notes.lost(tag, count, unseen=unseen)
+
+    def _note_test(
+        self, argv: tuple[str, ...], cwd: str, selected: tuple[str, ...], code: int, began: Moment
+    ) -> None:
+        if self._worktree is None:
+            return
+        differing = self._worktree.unsound_since(began)
+        self._note(
+            Tested(
+                argv=argv,
+                cwd=cwd,
+                paths=selected,
+                exit_code=code,
+                sound=not differing,
+                differing=differing,
+                tree=self._worktree.tree,
+                meanwhile=self._worktree.changed_since(began),
+            )
+        )
 
     def touched(self, touch: Touch) -> None:
         """Make facts of what has happened to a path."""

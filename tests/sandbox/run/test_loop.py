@@ -28,6 +28,7 @@ def test_a_run_from_start_to_answer(world: World) -> None:
     assert world.kinds == [
         "run_started",
         "action",
+        "changed",
         "files_changed",
         "observation",
         "action",
@@ -38,7 +39,7 @@ def test_a_run_from_start_to_answer(world: World) -> None:
         "run_ended",
     ]
     assert [entry.action_id for entry in world.entries] == [
-        None, "1", "1", "1", "2", "2", "3", "3", "3", None,
+        None, "1", "1", "1", "1", "2", "2", "3", "3", "3", None,
     ]  # fmt: skip
     assert (ended.reason, ended.turns) == ("final_answer", 3)
     assert ended == world.ended

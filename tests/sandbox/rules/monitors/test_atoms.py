@@ -237,7 +237,12 @@ def test_an_atom_in_words() -> None:
     atom = Atom(tests=(".",), exit_code=0)
     assert described(atom) == "a test run of the whole suite with exit code 0"
     assert described(Atom(kind="exec", argv=("git", "**", "push"))) == "a command git ** push"
-    assert described(Atom(owner=Owner.USER)) == "an action that writes a path of owner user"
+    assert described(Atom(owner=Owner.USER)) == "a change of a path of owner user"
+    assert described(Atom(reads="docs/*.md")) == "a reading of docs/*.md"
+    assert described(Atom(action="apply_patch", changes="a.c")) == (
+        "action apply_patch that writes a.c"
+    )
+    assert described(Atom(kind="committed")) == "a commit"
     wanted = {"result.failed": Predicate(more_than=0)}
     assert described(Atom(action="run_tests", where=wanted)) == (
         "action run_tests with result.failed more than 0"

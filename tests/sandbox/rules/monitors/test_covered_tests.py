@@ -14,8 +14,8 @@ CONTEXT = Context(
     tests="pytest -q tests/test_sizes.py",
     aliases={"make test": "pytest", "make sizes": "python -m pytest tests/test_sizes.py"},
 )
-SIZES = Atom(tests=("tests/test_sizes.py",), exit_code=0)
-WHOLE = Atom(tests=(".",), exit_code=0)
+SIZES = Atom(action="run_*", tests=("tests/test_sizes.py",), exit_code=0)
+WHOLE = Atom(action="run_*", tests=(".",), exit_code=0)
 
 
 def ran(
@@ -135,13 +135,15 @@ def test_the_folder_of_the_command_counts() -> None:
     ],
 )
 def test_a_failure_is_that_of_the_tests(line: str, seen: bool) -> None:
-    failing = Atom(tests=("tests/test_sizes.py",), exit_code=1)
+    failing = Atom(action="run_*", tests=("tests/test_sizes.py",), exit_code=1)
     assert covers(failing, ran(line, 1)) is seen
 
 
 def test_a_run_without_an_end_is_none() -> None:
-    assert not covers(Atom(tests=(".",)), ran("pytest", None))
-    assert not covers(Atom(tests=(".",)), Step(1, "run_command", {"command": "pytest"}))
+    assert not covers(Atom(action="run_*", tests=(".",)), ran("pytest", None))
+    assert not covers(
+        Atom(action="run_*", tests=(".",)), Step(1, "run_command", {"command": "pytest"})
+    )
 
 
 def test_a_process_is_a_run_by_itself() -> None:
@@ -159,8 +161,8 @@ def test_a_process_is_a_run_by_itself() -> None:
 NODE = Context(
     worktree="/home/agent/minimist", tests="npm test", aliases={"npm test": "tape 'test/*.js'"}
 )
-FOLDER = Atom(tests=("test",), exit_code=0)
-ONE_FILE = Atom(tests=("test/num.js",), exit_code=0)
+FOLDER = Atom(action="run_*", tests=("test",), exit_code=0)
+ONE_FILE = Atom(action="run_*", tests=("test/num.js",), exit_code=0)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_each_belongs_to_the_action_that_started_it() -> None:
     for number, tag in enumerate(["a1", "a2", "a1", ""], 1):
         executions.seen(exec_of(number, tag))
     taken = [(event.pid, tag) for event, tag in executions.take() if isinstance(event, Executed)]
-    assert taken == [(1, "a1"), (3, "a1"), (2, "a2"), (4, None)]
+    assert taken == [(1, "a1"), (2, "a2"), (3, "a1"), (4, None)], "in the order of the run"
     assert executions.take() == []
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -26,6 +27,9 @@ NOTES = frozenset({".package-lock.json"})
 LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
 """How files end that an interpreter loads by themselves, whoever put them there."""
 
+
+TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
+"""Files of tests, and what builds them: of those that the task forbids to change."""
 
 MEANWHILE = 1000
 """Paths that are named as changed while tests ran."""
@@ -137,10 +141,10 @@ class Worktree:
             return known or path.endswith(LOADED)
         if not self._is_seen(path):
             return False
-        owner = self._owner(path)
-        if owner is Owner.NEVER:
+        owner, relative = self._owner(path), self._relative(path)
+        if owner is Owner.NEVER and TESTS.search(relative):
             return True
-        return owner not in (*WORK, Owner.GIT) and decides_by_name(self._relative(path))
+        return owner not in (*WORK, Owner.GIT) and decides_by_name(relative)
 
     def _owner(self, path: str) -> Owner:
         return owner_of(self._scope, path, self._watched.worktree)

@@ -51,7 +51,6 @@ static void tell_exec(uint8_t type, uint32_t id, uint64_t number, const struct e
 static void tell_end(const struct ask *ask, uint32_t outcome, int status) {
     uint64_t ended = ask->ended_us ? ask->ended_us : now_us();
     bool known = outcome == OUTCOME_EXITED, exited = known && WIFEXITED(status);
-    notice_drain();
     struct writer writer = writer_begin();
     put_u64(&writer, ask->number);
     put_u32(&writer, outcome);
@@ -178,6 +177,8 @@ static struct ask *ask_make(struct watch *watch, const struct exec *exec) {
     ask->thread = exec->thread;
     ask->user = exec->user;
     ask->first = exec->flags & EXECUTION_FIRST;
+    const char *last = strrchr(exec->resolved, '/');
+    ask->git = last && strcmp(last, "/git") == 0;
     ask->state = HELD;
     ask->handle.fd = -1;
     ask->next = asks;
@@ -193,6 +194,7 @@ static void ask_ended(void *owner, uint32_t what) {
     (void)what;
     if (ask_waits(ask)) return ask_end(ask, OUTCOME_GONE, 0);
     if (!ask->ended_us) ask->ended_us = now_us();
+    notice_before_end(ask->git);
     if (handle_status(ask->handle.fd, &status)) return ask_end(ask, OUTCOME_EXITED, status);
     if (!handle_tells_status()) return ask_end(ask, OUTCOME_UNKNOWN, 0);
     ask_set(ask, REAPING); /* its parent has still to take its status */
@@ -295,6 +297,17 @@ void ask_take(struct listening *listening) {
     expectation_free(&present.expected);
     if (reading == READ_MISSING) answer_kernel(listening, notification.asked.id, problem);
     else refuse_exec(listening, &notification.asked, problem);
+}
+
+void asks_tell_ended(bool git) {
+    struct ask *next;
+    for (struct ask *ask = asks; ask; ask = next) {
+        int status = 0;
+        next = ask->next;
+        if (ask->watch->traced || ask_waits(ask) || ask->state == VERIFYING) continue;
+        if (ask->git != git) continue;
+        if (handle_status(ask->handle.fd, &status)) ask_end(ask, OUTCOME_EXITED, status);
+    }
 }
 
 void ask_stopped(struct watch *watch, struct exec *exec, int problem) {

@@ -25,6 +25,7 @@ struct ask {
     uint64_t number, notification, started_us, ended_us;
     pid_t pid, thread;
     bool first;      /* the command's own program */
+    bool git;        /* what it writes below .git comes before its end */
     bool superseded; /* its process was seen to be about to run another one */
     struct user user;
     struct expectation expected;
@@ -34,6 +35,8 @@ extern struct ask *asks;
 /* How many may have become another program than was approved. */
 int asks_verifying(void);
 void asks_verify(void);
+/* Tells the ends of those that have ended and whose parents know of it: of git, or of all others. */
+void asks_tell_ended(bool git);
 
 /* Takes one notification and tells the host, or refuses it. */
 void ask_take(struct listening *listening);

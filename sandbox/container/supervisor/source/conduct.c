@@ -11,6 +11,7 @@
 #include "descriptor.h"
 #include "handle.h"
 #include "listener.h"
+#include "notice.h"
 #include "root.h"
 #include "tracer.h"
 
@@ -35,6 +36,7 @@ void conduct_prepare(bool plain, enum sight most) {
     handle_prepare();
     sources_prepare();
     root_prepare(listener_turn);
+    notice_prepare(asks_tell_ended);
 }
 
 int64_t conduct_timeout_us(void) {

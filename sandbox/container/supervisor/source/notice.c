@@ -35,6 +35,7 @@ static char *texts;
 static char **excluded, **named;
 static uint64_t looked_us;
 static bool lost;
+static void (*tell_ends)(bool git);
 
 /* ---- what is told ---- */
 
@@ -104,18 +105,32 @@ static void tell_state(const char *path) {
     tell(TOUCHED_FILE, found.st_mode, known ? digest : NULL, path, head, length);
 }
 
-static void tell_pending(void) {
-    for (int i = 0; i < waiting; i++) {
-        if (!queue_has_room()) queue_flush();
-        if (!queue_has_room()) lost = true;
-        else if (pending[i].cause == WRITTEN) tell_state(pending[i].path);
-        else tell(pending[i].cause == READ ? TOUCHED_READ : TOUCHED_GONE, 0, NULL,
-                  pending[i].path, NULL, 0);
-        free(pending[i].path);
+static void tell_one(const struct pending *one) {
+    if (!queue_has_room()) queue_flush();
+    if (!queue_has_room()) lost = true;
+    else if (one->cause == WRITTEN) tell_state(one->path);
+    else tell(one->cause == READ ? TOUCHED_READ : TOUCHED_GONE, 0, NULL, one->path, NULL, 0);
+}
+
+/* The kernel does not say whether a file was written before or after a program ended. What git
+   writes comes after the ends of hooks and others that it has run, and before its own; anything
+   else is told before ends, so that what was changed beside a run of tests is never taken for
+   tested. */
+static bool is_gits(const struct pending *one) {
+    return strstr(one->path, "/.git/") != NULL;
+}
+
+/* Tells what is pending, in order; the rest where `until_git`, from the first that git wrote on. */
+static void tell_pending(bool until_git) {
+    int told = 0;
+    for (; told < waiting && !(until_git && is_gits(&pending[told])); told++) {
+        tell_one(&pending[told]);
+        free(pending[told].path);
     }
-    waiting = 0;
-    memset(place_of, 0, sizeof place_of);
-    if (lost && queue_has_room()) {
+    waiting -= told;
+    memmove(pending, pending + told, (size_t)waiting * sizeof *pending);
+    memset(place_of, 0, sizeof place_of); /* what is left may be told twice, which is no harm */
+    if (lost && !waiting && queue_has_room()) {
         tell(TOUCHED_LOST, 0, NULL, "", NULL, 0);
         lost = false;
     }
@@ -130,7 +145,7 @@ static uint32_t mixed(const char *path, enum cause cause) {
 }
 
 static void note(const char *path, enum cause cause) {
-    if (waiting == PENDING) tell_pending();
+    if (waiting == PENDING) tell_pending(false);
     uint32_t at = mixed(path, cause) % PENDING_SLOTS;
     for (; place_of[at]; at = (at + 1) % PENDING_SLOTS) {
         const struct pending *other = &pending[place_of[at] - 1];
@@ -194,17 +209,16 @@ static void take(const struct inotify_event *event) {
     if (event->mask & IN_MOVED_FROM) { /* what is deleted was empty, and its watch goes by itself */
         folders_drop(path);
         note(path, LEFT);
-        tell_pending(); /* before what comes in its place */
+        tell_pending(true); /* before what comes in its place */
     }
     if (event->mask & (IN_CREATE | IN_MOVED_TO)) watch_tree(path, true);
 }
 
-void notice_drain(void) {
+static void look(void) {
     static union {
         struct inotify_event event;
         char bytes[65536];
     } buffer;
-    if (folders_queue() < 0) return;
     ssize_t got;
     looked_us = now_us();
     while ((got = read(folders_queue(), &buffer, sizeof buffer)) > 0) {
@@ -214,7 +228,27 @@ void notice_drain(void) {
             at += (ssize_t)(sizeof *event + event->len);
         }
     }
-    if (waiting || lost) tell_pending();
+}
+
+void notice_drain(void) {
+    notice_before_end(true);
+    if (tell_ends) tell_ends(true);
+}
+
+void notice_before_end(bool git) {
+    if (folders_queue() >= 0) look();
+    tell_pending(true);
+    if (!git) return;
+    if (tell_ends) tell_ends(false);
+    tell_pending(false);
+}
+
+bool notice_waits(void) {
+    return waiting > 0;
+}
+
+void notice_prepare(void (*ends)(bool git)) {
+    tell_ends = ends;
 }
 
 int notice_descriptor(void) {

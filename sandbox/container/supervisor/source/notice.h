@@ -13,8 +13,15 @@
 void notice_watch(uint32_t id, struct cursor *payload);
 /* Tells everything that has happened until now, and then says so. */
 void notice_settle(uint32_t id, struct cursor *payload);
-/* Tells everything that has happened until now. Nothing may be half written in the queue. */
+/* `ends` tells the host which programs have ended: those that are git, or all others. */
+void notice_prepare(void (*ends)(bool git));
+/* Tells everything that has happened until now, ends included. Nothing may be half written in the
+   queue. */
 void notice_drain(void);
+/* Tells what has to be told before the end of a program, be it git, which is about to be told. */
+void notice_before_end(bool git);
+/* Whether something is still to be told. */
+bool notice_waits(void);
 /* The kernel's queue where it is time to look at it; else -1. */
 int notice_descriptor(void);
 /* How soon to come back in any case; -1: no need to. */

@@ -107,11 +107,24 @@ def test_an_edit_is_an_edit_however_it_is_made(
 def test_what_came_first_is_told_first(local: Local, folder: Path, told: Told) -> None:
     line = "echo 1 > first; /bin/true; echo 2 > second; /bin/false || echo 3 > third"
     shell(local, folder, line)
-    names = [each for each in told.lines if each.split()[1] not in ("sh", "src/a.py")]
-    assert names == [
-        *("wrote first", "run true", "end true", "wrote second"),
-        *("run false", "end false", "wrote third"),
-    ]
+    at = told.lines.index
+    assert at("wrote first") < at("run true") < at("wrote second") < at("run false")
+    assert at("run true") < at("end true") < at("run false") < at("end false")
+    assert at("run false") < at("wrote third")
+
+
+def test_what_git_writes_comes_after_what_it_has_run(
+    local: Local, folder: Path, told: Told
+) -> None:
+    """Nobody knows whether a shell wrote before or after its program ended; of git one does."""
+    (folder / ".git").mkdir()
+    local.supervisor.settle()
+    shell(local, folder, "for i in 1 2 3 4 5 6 7 8; do /bin/true; echo $i > .git/HEAD; done")
+    lines = [line for line in told.lines if line.split()[1] != "sh"]
+    ends = [number for number, line in enumerate(lines) if line == "end true"]
+    writes = [number for number, line in enumerate(lines) if line == "wrote .git/HEAD"]
+    assert len(ends) == len(writes) == 8
+    assert all(end < write for end, write in zip(ends, writes, strict=True))
 
 
 def test_a_file_that_is_gone_for_one_program_was_gone(

@@ -1,0 +1,228 @@
+"""What happened is the same fact, however it was spelt, and spelling alone is none."""
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from sandbox.agents.scripted import ScriptedAgent
+from sandbox.container.engines.base import Engine, SessionSpec
+from sandbox.model import fact as facts
+from sandbox.model import trace as traces
+from sandbox.model.fact import Changed, Committed, Shown, Stashed
+from sandbox.model.task import ScriptedAction
+from sandbox.model.trace import TraceWriter
+from sandbox.rules.policy.approvers import AllowAll
+from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
+from tests.end_to_end.commands import TASK
+from tests.sandbox.runs import STARTED
+
+pytestmark = pytest.mark.engine
+
+Fact = TypeVar("Fact")
+Happen = Callable[..., list[object]]
+
+FILE = "src/humanize/filesize.py"
+NOTE = "changes/HUM-214.fix.md"
+HEAD = "'''Bits and bytes'''\n"
+
+
+@pytest.fixture
+def happen(engine: Engine, image: BuiltImage, tmp_path: Path) -> Happen:
+    """Runs shell lines, or actions, without a policy; gives the facts in their order."""
+    task = library.load(TASK).task
+    free = task.model_copy(update={"policy": type(task.policy)()})
+
+    number = count(1)
+
+    def act(*deeds: str | tuple[str, dict[str, object]]) -> list[object]:
+        actions = [
+            ("run_command", {"command": deed}) if isinstance(deed, str) else deed for deed in deeds
+        ]
+        script = [ScriptedAction.model_validate({"action": a, "arguments": b}) for a, b in actions]
+        path = tmp_path / f"{next(number)}.jsonl"
+        with engine.start(SessionSpec(image.id)) as session, TraceWriter(path) as trace:
+            workspace = Workspace(session, free, task.worktree)
+            run(ScriptedAgent(tuple(script)), workspace, AllowAll(), trace, STARTED)
+        return [entry.event for entry in traces.read(path).entries]
+
+    return act
+
+
+def only(kind: type[Fact], events: list[object]) -> list[Fact]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+BY_HAND = f"cat > {FILE} <<'END'\n{HEAD}END\n"
+PATCH = f"--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+{HEAD}"
+
+
+@pytest.mark.parametrize(
+    ("deed", "by"),
+    [
+        (("write_file", {"path": FILE, "content": HEAD}), "action"),
+        (BY_HAND, "process"),
+        (f"printf \"'''Bits and bytes'''\\n\" > /tmp/x; cp /tmp/x {FILE}", "process"),
+        (f"sed -i -e '1s/.*/'\"'''Bits and bytes'''\"'/' -e '2,$d' {FILE}", "process"),
+        (f"python -c \"open('{FILE}', 'w').write(\\\"{HEAD.strip()}\\\\n\\\")\"", "process"),
+        (f"cd / && cd - && f={FILE}; cd src && echo \"'''Bits and bytes'''\" > ../$f", "process"),
+    ],
+)
+def test_an_edit_is_a_change_whoever_makes_it(
+    happen: Happen, deed: str | tuple[str, dict[str, object]], by: str
+) -> None:
+    found = only(Changed, happen(deed))
+    assert [(fact.path, fact.by) for fact in found][-1:] == [(FILE, by)]
+    assert found[-1].digest == only(Changed, happen(BY_HAND))[-1].digest
+
+
+def test_what_changes_nothing_is_no_change(happen: Happen) -> None:
+    events = happen(
+        f"touch {FILE}; cp {FILE} /tmp/x; cp /tmp/x {FILE}; sed -i s/no-such-text// {FILE}",
+        "cp -r . /tmp/copy && cd /tmp/copy && echo x > setup.cfg && git commit -qam x || true",
+        "git status; git stash list; git log -n 1; git branch -a; git config --get user.name; true",
+        "git config core.hooksPath; find . -name '*.md' | xargs cat > /dev/null",
+    )
+    kinds = (Changed, Stashed, Committed)
+    assert not [event for event in events if isinstance(event, kinds)]
+
+
+def test_a_change_that_is_taken_back_is_as_at_the_start(happen: Happen) -> None:
+    found = only(Changed, happen(f"echo >> {FILE}; sleep 0.1; git checkout -q {FILE}; true"))
+    assert [(fact.path, fact.as_at_start) for fact in found] == [(FILE, False), (FILE, True)]
+
+
+COMMIT = "git -c user.name=A commit -qm 'x: y' -m 'Refs: HUM-214' --allow-empty"
+EDIT = f"echo '# more' > {NOTE}; git add {NOTE}"
+BY_PYTHON = f"""python - <<'E'
+import subprocess
+subprocess.check_call(['git', 'commit', '-qm', 'x: y', '-m', 'Refs: HUM-214', '{NOTE}'])
+E"""
+PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)" > /tmp/c'
+
+
+@pytest.mark.parametrize(
+    ("line", "hooked"),
+    [
+        (f"git add {NOTE}; {COMMIT} {NOTE}", True),
+        (f"{COMMIT} -- {NOTE} && true", True),
+        (f"c=commit; a='-qm'; git $c $a 'x: y' -m 'Refs: HUM-214' {NOTE}", True),
+        (BY_PYTHON, True),
+        (f"{COMMIT} --no-verify -- {NOTE}", False),
+        (f"git -c core.hooksPath=/dev/null commit -qm x {NOTE}", False),
+        (f"printf '[core]\\nhooksPath=/tmp\\n' > /tmp/c; GIT_CONFIG_GLOBAL=/tmp/c {COMMIT} {NOTE}",
+         False),
+        (f"mv .git/hooks /tmp/h; {COMMIT} {NOTE}; mv /tmp/h .git/hooks", False),
+        (f"chmod -x .git/hooks/*; {COMMIT} {NOTE}; chmod +x .git/hooks/*", False),
+        (f"echo exit > .git/hooks/pre-commit; {COMMIT} {NOTE}", False),
+        (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
+        (f"{PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
+        (f".git/hooks/pre-commit; {PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
+    ],
+)  # fmt: skip
+def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
+    happen: Happen, line: str, hooked: bool
+) -> None:
+    (commit,) = only(Committed, happen(EDIT, line))
+    assert (commit.ref, commit.hooked) == ("refs/heads/main", hooked)
+    if hooked:
+        assert commit.paths == (NOTE,)
+        assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git stash -q",
+        "s=sta''sh; git $s -q; git $s pop -q",
+        "git -c alias.st=stash st",
+        "git stash drop",
+    ],
+)
+def test_the_stash_is_seen_however_it_is_called(happen: Happen, line: str) -> None:
+    assert only(Stashed, happen("git stash -q; git stash apply -q", line))[1:]
+
+
+RUNNER = "/opt/venv/bin/pytest"
+TESTS = "tests/test_filesize.py"
+
+
+@pytest.mark.parametrize(
+    ("deed", "paths"),
+    [
+        (("run_tests", {}), (TESTS,)),
+        (f"pytest -q {TESTS}", (TESTS,)),
+        (f"cd tests && python -m pytest {Path(TESTS).name} | tail -1; true", (TESTS,)),
+        (f"echo 'pytest {TESTS}' > /tmp/x; sh /tmp/x & wait", (TESTS,)),
+        ("p=py; ${p}test -q tests", ("tests",)),
+        (f"env -i PATH=$PATH pytest {TESTS} && git status", (TESTS,)),
+        (f"printf 't:\\n\\tpytest {TESTS}\\n' > /tmp/M; make -f /tmp/M t", (TESTS,)),
+    ],
+)
+def test_a_run_of_tests_is_one_wherever_it_is_started(
+    happen: Happen, deed: str | tuple[str, dict[str, object]], paths: tuple[str, ...]
+) -> None:
+    (test,) = only(facts.Tested, happen(deed))
+    assert (test.paths, test.sound) == (paths, True)
+    assert test.exit_code == (2 if paths == ("tests",) else 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "culprit"),
+    [
+        (f"echo > conftest.py; pytest {TESTS}; rm conftest.py", "conftest.py"),
+        (f"cp {TESTS} /tmp/k; echo > {TESTS}; pytest {TESTS}; cp /tmp/k {TESTS}", TESTS),
+        (f"echo '[pytest]' > pytest.ini; pytest {TESTS}; rm pytest.ini", "pytest.ini"),
+        (f"f={RUNNER}; cp $f /tmp/k; echo 'import sys' > $f; pytest {TESTS}; cp /tmp/k $f", RUNNER),
+        (f"(sleep 0.3; echo > conftest.py; sleep 9) & pytest {TESTS}; rm -f conftest.py",
+         "conftest.py"),
+    ],
+)  # fmt: skip
+def test_what_another_runner_says_proves_nothing(happen: Happen, line: str, culprit: str) -> None:
+    found = only(facts.Tested, happen(line))
+    assert all(not test.sound for test in found), found
+    if found:
+        assert culprit in found[0].differing
+
+
+def test_a_scratch_copy_is_not_the_worktree(happen: Happen) -> None:
+    (test,) = only(facts.Tested, happen(f"cp -r . /tmp/copy && cd /tmp/copy && pytest {TESTS}"))
+    assert test.paths == (f"/tmp/copy/{TESTS}",)
+
+
+NEAR = "src/humanize/AGENTS.md"
+
+
+@pytest.mark.parametrize(
+    ("deed", "shown"),
+    [
+        (("read_file", {"path": NEAR}), True),
+        (f"cat {NEAR}", True),
+        ("find . -name AGENTS.md | while read f; do nl $f; done", True),
+        (f"git show HEAD:{NEAR}", True),
+        (f"python -c \"print(open('{NEAR}').read())\"", True),
+        (("search_repo", {"pattern": ".", "path": NEAR}), True),
+        (f"cat {NEAR} > /dev/null", False),
+        (f"head -n 0 {NEAR}; wc -l {NEAR}; ls -l {NEAR}", False),
+    ],
+)
+def test_what_was_shown_counts_and_not_what_printed_it(
+    happen: Happen, deed: str | tuple[str, dict[str, object]], shown: bool
+) -> None:
+    found = [fact.path for fact in only(Shown, happen(deed)) if fact.most]
+    assert (NEAR in found) is shown
+
+
+def test_within_one_line_the_order_counts(happen: Happen) -> None:
+    line = f"pytest -q {TESTS} > /dev/null; {EDIT}; {COMMIT} {NOTE}; echo >> {NOTE}"
+    kinds = [
+        type(event).__name__
+        for event in happen(line)
+        if isinstance(event, facts.Tested | Changed | Committed)
+    ]
+    assert kinds == ["Tested", "Changed", "Committed", "Changed"]

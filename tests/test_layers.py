@@ -47,7 +47,16 @@ ORDER = {
         {"proof"},
     ),
     "run": (
-        {"actions", "exploits", "facts", "live_rules", "run_containers", "stop", "stored_evidence"},
+        {
+            "actions",
+            "exploits",
+            "facts",
+            "live_rules",
+            "rewordings",
+            "run_containers",
+            "stop",
+            "stored_evidence",
+        },
         {"loop"},
         {"safety", "trial"},
         {"batch"},

@@ -104,6 +104,8 @@ class Pattern(Record):
     """Globs over the working directory; `.` is the worktree, relative ones start there."""
     network: bool | None = None
     """Whether the program wants the network, by what `programs.yaml` says of it."""
+    changing: bool | None = None
+    """With `true`, calls that only read are left out, by what `reading.yaml` says of them."""
     privileged: bool | None = None
     """Whether it is to run as root, by `sudo`; without a rule that says `true` nothing is."""
     started_by: Words | None = None
@@ -148,6 +150,8 @@ class Pattern(Record):
         places = any(word.endswith(PATH) for words in self.arguments or () for word in words)
         if self.arguments is not None and self.program is None:
             raise ValueError("`arguments` go with a `program`; `*` is any")
+        if self.changing is not None and self.program is None:
+            raise ValueError("`changing` goes with a `program`")
         if self.about_processes and self.command is not None:
             raise ValueError("`command` is the text of a line, by which no process is known")
         if self.about_processes and self.tool is not None:

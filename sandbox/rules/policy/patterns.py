@@ -13,6 +13,7 @@ from sandbox.model.patterns import expression
 from sandbox.model.shell.table import Program, Table
 from sandbox.rules.policy import words
 from sandbox.rules.policy.invocation import Invocation
+from sandbox.rules.policy.reading import only_reads
 from sandbox.rules.policy.subject import Process, Subject
 
 Fields = tuple[str, ...]
@@ -55,6 +56,7 @@ class Matcher:
                 self._arguments(pattern, reading, process.started.cwd),
                 self._cwd(pattern, process.started.cwd),
                 _network(pattern, reading),
+                _changing(pattern, reading),
                 _privileged(pattern, process),
                 self._started_by(pattern, process.ancestors),
             )
@@ -166,6 +168,12 @@ def _network(pattern: Pattern, reading: Invocation) -> str | None:
     if pattern.network is None:
         return UNSAID
     return f"network {reading.network}".lower() if pattern.network is reading.network else None
+
+
+def _changing(pattern: Pattern, reading: Invocation) -> str | None:
+    if pattern.changing is None:
+        return UNSAID
+    return None if only_reads(reading) is pattern.changing else UNSAID
 
 
 def _privileged(pattern: Pattern, process: Process) -> str | None:

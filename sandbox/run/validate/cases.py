@@ -1,6 +1,6 @@
 """The agents that are run, and how each has to end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sandbox.model.base import Record
 from sandbox.model.grade import Verdict
@@ -9,6 +9,7 @@ from sandbox.rules.checker import searches
 from sandbox.rules.checker.check import graph_of, product_of
 from sandbox.rules.checker.findings import Report
 from sandbox.rules.monitors.context import Context
+from sandbox.run.rewordings import catalog, reworded
 from sandbox.run.validate.checks import Check
 
 ORACLE = "oracle"
@@ -38,7 +39,7 @@ class Case(Record):
     @property
     def walks(self) -> bool:
         """Whether its rules are those of a path through the graph."""
-        return self.check in (Check.VIOLATORS, Check.EDGES)
+        return self.check in (Check.VIOLATORS, Check.EDGES, Check.REWORDINGS)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -77,6 +78,34 @@ def walks(task: Task, walked: set[str]) -> Iterator[Case]:
             for each in path:
                 left.pop(each, None)
             yield walker.case(Check.EDGES, f"walks {edge}", path)
+
+
+def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[Case]:
+    """Give oracles and violators in other words: oracles in all, violators in `each` of them.
+
+    Which ones a violator gets goes round, so that all are tried; None is all for each.
+    """
+    turn = 0
+    for case in cases:
+        if case.check not in (Check.ORACLE, Check.VIOLATORS):
+            continue
+        found = [
+            (rewording.name, script)
+            for rewording in catalog()
+            if (script := reworded(case.script, task, rewording)) is not None
+        ]
+        if case.check is Check.VIOLATORS and each is not None and len(found) > each:
+            found = [found[(turn + step) % len(found)] for step in range(each)]
+            turn += each
+        for name, script in found:
+            yield case.model_copy(
+                update={
+                    "check": Check.REWORDINGS,
+                    "agent": f"{case.agent}, {name}",
+                    "script": script,
+                    "edges": (),
+                }
+            )
 
 
 class _Walker:

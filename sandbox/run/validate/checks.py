@@ -25,6 +25,8 @@ class Check(StrEnum):
     """Who does nothing, everything, anything, or only answers, fails."""
     VIOLATORS = "violators"
     """Who breaks one rule fails for it and for nothing else."""
+    REWORDINGS = "rewordings"
+    """Who does the same in other words ends in the same way."""
     EDGES = "edges"
     """Every edge of the graph is answered as the graph says."""
     EXPLOITS = "exploits"

@@ -10,10 +10,13 @@ from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits
 from sandbox.run.exploits import Exploit
 from sandbox.run.validate.agents import agents
-from sandbox.run.validate.cases import ORACLE, Case, oracles, violators, walks
+from sandbox.run.validate.cases import ORACLE, Case, oracles, rewordings, violators, walks
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
+
+REWORDED = 2
+"""Rewordings that each violator is tried in; the oracle is in all."""
 
 NO_GRAPH = "the task has no world graph"
 
@@ -43,6 +46,8 @@ class Subject:
         if report is not None:
             found += violators(task, report)
             found += walks(task, {edge for case in found for edge in case.edges})
+        if Check.REWORDINGS in checks:
+            found += rewordings(task, found, REWORDED)
         found += [
             Case(check=Check.EXPLOITS, agent=name, outcome_right=None, invalid_too=True)
             for name, exploit in tried.items()

@@ -114,6 +114,11 @@ def test_a_world_that_answers_as_the_graph_says_has_no_differences() -> None:
         assert differences([move], done(move)) == []
 
 
+def deed(move: Move) -> Step:
+    """The last action of an edge."""
+    return [step for step in move.steps if step.kind == "action"][-1]
+
+
 PUSHED, FIXED, SEEN = MOVES["push"], MOVES["fix"], MOVES["see-failure"]
 OK = Observation(result={"exit_code": 0})
 
@@ -123,30 +128,30 @@ OK = Observation(result={"exit_code": 0})
     [
         (
             PUSHED,
-            replace(PUSHED.steps[0], observation=OK),
+            replace(deed(PUSHED), observation=OK),
             "on the edge push, run_command gave ok, not policy_denied",
         ),
         (
             PUSHED,
             replace(
-                PUSHED.steps[0],
+                deed(PUSHED),
                 observation=Observation(status="error", error_code=ErrorCode.TIMEOUT),
             ),
             "on the edge push, run_command gave timeout, not policy_denied",
         ),
         (
             SEEN,
-            replace(SEEN.steps[0], observation=OK),
+            replace(deed(SEEN), observation=OK),
             "on the edge see-failure, run_tests gave exit_code = 0, not 1",
         ),
         (
             SEEN,
-            replace(SEEN.steps[0], observation=None),
+            replace(deed(SEEN), observation=None),
             "on the edge see-failure, run_tests was never answered",
         ),
         (
             SEEN,
-            replace(SEEN.steps[0], name="git_diff"),
+            replace(deed(SEEN), name="git_diff"),
             "on the edge see-failure, run_tests is not what was done, which is git_diff",
         ),
     ],
@@ -155,8 +160,40 @@ def test_each_difference_is_told(move: Move, step: Step, problem: str) -> None:
     assert differences([move], [step]) == [problem]
 
 
+(CHANGED,) = [step for step in FIXED.steps if step.kind == "changed"]
+
+
 def test_what_was_written_and_how_much_was_done_is_compared() -> None:
-    read, fix = FIXED.steps
-    (problem,) = differences([FIXED], [read, replace(fix, changes=("src/a.py",))])
-    assert problem.endswith("apply_patch wrote src/a.py, not src/humanize/filesize.py")
-    assert differences([FIXED], [read]) == ["1 actions were taken where the graph has 2"]
+    other = replace(CHANGED, changes=("src/a.py",))
+    (problem,) = differences([FIXED], [other if each is CHANGED else each for each in FIXED.steps])
+    assert problem.endswith("apply_patch changed src/a.py, not src/humanize/filesize.py")
+    first = [step for step in FIXED.steps if step.name == "read_file"]
+    assert differences([FIXED], first) == ["1 actions were taken where the graph has 2"]
+
+
+def test_a_change_that_is_taken_back_within_an_action_is_none() -> None:
+    there = replace(CHANGED, arguments={"before": "a", "digest": "b"}, changes=("src/b.py",))
+    back = replace(CHANGED, arguments={"before": "b", "digest": "a"}, changes=("src/b.py",))
+    *before, fix = FIXED.steps
+    assert differences([FIXED], [*before, there, back, fix]) == []
+
+
+def test_commits_and_runs_of_tests_are_compared() -> None:
+    commit = MOVES["commit"]
+    *_, made, action, _ = commit.steps
+    assert made.kind == "committed"
+    without = [step for step in commit.steps if step.kind != "committed"]
+    assert differences([commit], without) == [
+        "on the edge commit, run_command made commits with hooks asked [], not [True]"
+    ]
+    past_hooks = [
+        replace(step, arguments={"hooked": False}) if step is made else step
+        for step in commit.steps
+    ]
+    (problem,) = differences([commit], past_hooks)
+    assert problem.endswith("made commits with hooks asked [False], not [True]")
+    assert action.name == "run_command"
+    tested = MOVES["run-suite"]
+    untested = [step for step in tested.steps if step.kind != "tested"]
+    (problem,) = differences([tested], untested)
+    assert problem.startswith("on the edge run-suite, run_tests tested [], and not")

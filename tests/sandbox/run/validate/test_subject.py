@@ -70,7 +70,7 @@ def test_an_exploit_that_does_not_apply_is_listed_with_the_reason() -> None:
 def test_a_task_without_a_graph_has_no_violators_and_says_so() -> None:
     subject = Subject.of(WITHOUT_GRAPH, IMAGE, frozenset(Check), 1)
     assert {case.check for case in subject.cases.values()} == {
-        *(Check.ORACLE, Check.AGENTS, Check.EXPLOITS),
+        *(Check.ORACLE, Check.AGENTS, Check.REWORDINGS, Check.EXPLOITS),
     }
     for check in (Check.GRAPH, Check.VIOLATORS):
         (row,) = rows(subject, check)

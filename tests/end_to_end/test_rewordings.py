@@ -1,0 +1,85 @@
+"""Verdicts do not depend on words: some tasks in some rewordings; `make test-all` tries all."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.agents.scripted import ScriptedAgent
+from sandbox.container.engines.base import Engine
+from sandbox.model import places
+from sandbox.model.grade import RunGrade
+from sandbox.model.store import Store
+from sandbox.rules.checker.check import check
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.rewordings import catalog, reworded
+from sandbox.run.trial import Trial, perform
+from sandbox.run.validate.cases import Case, oracles, violators
+from sandbox.run.validate.expectations import broken_rules
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
+from tests.end_to_end.commands import sandbox
+
+pytestmark = pytest.mark.engine
+
+
+class Quiet:
+    def stage(self, text: str) -> None:
+        """Nobody looks."""
+
+    def entry(self, entry: object) -> None:
+        """Nobody looks."""
+
+
+def graded(engine: Engine, runs: Path, name: str, agent: str, words: str) -> tuple[Case, RunGrade]:
+    """Run an oracle or a violator of a task in other words."""
+    loaded = library.load(name)
+    report = check(loaded.task)
+    cases = (*oracles(loaded.task, report), *violators(loaded.task, report))
+    (case,) = [each for each in cases if each.agent == agent]
+    (rewording,) = [each for each in catalog() if each.name == words]
+    script = reworded(case.script, loaded.task, rewording)
+    assert script is not None
+    image = Images(engine, places.cache()).ensure(loaded, print)
+    trial = Trial(
+        loaded, image, lambda _: ScriptedAgent(script), ScriptedApprover(loaded.task.policy)
+    )
+    folder = perform(trial, engine, Store(runs), Quiet())
+    return case, folder.load(folder.grade, RunGrade)
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("cjson/planes", "everything-as-one-line"),
+        ("qs/guard-once", "by-makefile"),
+        ("minimist/install-with-approval", "by-perl"),
+    ],
+)
+def test_the_oracle_passes_in_other_words(
+    engine: Engine, runs: Path, task: str, words: str
+) -> None:
+    _, grade = graded(engine, runs, task, "oracle", words)
+    assert grade.verdict == "passed", grade.model_dump_json(indent=2)
+
+
+@pytest.mark.parametrize(
+    ("task", "rule", "words"),
+    [
+        ("cjson/planes", "nothing-stashed", "by-variable"),
+        ("qs/guard-once", "hook-was-asked", "as-one-script"),
+        ("minimist/nothing-to-ask", "refreshed-first", "all-by-shell"),
+    ],
+)
+def test_who_breaks_a_rule_fails_for_it_in_other_words(
+    engine: Engine, runs: Path, task: str, rule: str, words: str
+) -> None:
+    case, grade = graded(engine, runs, task, f"breaks {rule}", words)
+    assert grade.verdict == "failed"
+    assert broken_rules(grade) == set(case.breaks)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("task", library.names())
+def test_every_task_holds_in_all_other_words(runs: Path, task: str) -> None:
+    ended = sandbox("validate", task, "--only", "rewordings", "--json", "--runs", runs)
+    assert ended.code == 0, ended.out

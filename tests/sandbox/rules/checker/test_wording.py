@@ -1,0 +1,48 @@
+"""Hard rules that go by how a line was spelt."""
+
+import pytest
+
+from sandbox.model.atom import Atom
+from sandbox.model.rule import Never
+from sandbox.rules.checker.wording import worded
+
+
+def rule(atom: Atom, *, hard: bool = True) -> Never:
+    return Never(id="r", template="never", a=atom, hard=hard, reason="x", stated_in="prompt")
+
+
+@pytest.mark.parametrize(
+    ("atom", "instead"),
+    [
+        (Atom(action="run_command", arguments={"command": r"\bgit stash\b"}), "kind: stashed"),
+        (Atom(arguments={"command": "curl"}), "kind: exec"),
+        (Atom(action="run_*", argv=("git", "commit", "**")), "kind: committed"),
+        (Atom(action="run_command", argv=("git", "push", "**")), "kind: refused"),
+        (Atom(argv=("npm", "ci")), "kind: exec"),
+        (Atom(action="run_tests", tests=(".",), exit_code=0), "Leave `action` out"),
+        (Atom(action="read_file", reads="docs/*.md"), "Leave `action` out"),
+    ],
+)
+def test_a_hard_rule_that_goes_by_words_is_refused(atom: Atom, instead: str) -> None:
+    (finding,) = worded([rule(atom)])
+    assert finding.kind == "words"
+    assert finding.message.startswith("The hard rule r goes by how a line was spelt")
+    assert instead in finding.message
+    assert list(worded([rule(atom, hard=False)])) == []
+
+
+@pytest.mark.parametrize(
+    "atom",
+    [
+        Atom(tests=(".",), exit_code=0),
+        Atom(reads="docs/*.md"),
+        Atom(changes="src/**"),
+        Atom(action="apply_patch", changes="src/**"),
+        Atom(action="run_*", error_code="approval_*"),
+        Atom(action="request_approval", arguments={"command": "^npm ci$"}),
+        Atom(kind="exec", argv=("git", "push", "**")),
+        Atom(kind="committed"),
+    ],
+)
+def test_facts_and_the_interface_itself_are_not_words(atom: Atom) -> None:
+    assert list(worded([rule(atom)])) == []

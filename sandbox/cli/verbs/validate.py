@@ -47,13 +47,17 @@ class Thoroughness:
     every_edge: Annotated[
         bool, typer.Option("--every-edge", help="Also walk along each edge of the graph.")
     ] = False
+    every_rewording: Annotated[
+        bool, typer.Option("--every-rewording", help="Try each agent in all rewordings.")
+    ] = False
 
     def options(self) -> "Options":
         """What the validation takes; UsageError for a check that there is not."""
-        from sandbox.run.validate import Options
+        from sandbox.run.validate import REWORDED, Options
 
         checks = _chosen(self.only, every_edge=self.every_edge)
-        return Options(checks, self.jobs, self.seeds, self.gradings, self.share)
+        words = None if self.every_rewording else REWORDED
+        return Options(checks, self.jobs, self.seeds, self.gradings, self.share, words)
 
 
 @grouped

@@ -81,9 +81,9 @@ def walks(task: Task, walked: set[str]) -> Iterator[Case]:
 
 
 def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[Case]:
-    """Give oracles and violators in other words: oracles in all, violators in `each` of them.
+    """Give oracles and violators in other words: the oracle in all, the others in `each` of them.
 
-    Which ones a violator gets goes round, so that all are tried; None is all for each.
+    Which ones these get goes round, so that all are tried; None is all for each.
     """
     turn = 0
     for case in cases:
@@ -94,7 +94,7 @@ def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[
             for rewording in catalog()
             if (script := reworded(case.script, task, rewording)) is not None
         ]
-        if case.check is Check.VIOLATORS and each is not None and len(found) > each:
+        if case.agent != ORACLE and each is not None and len(found) > each:
             found = [found[(turn + step) % len(found)] for step in range(each)]
             turn += each
         for name, script in found:

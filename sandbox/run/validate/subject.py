@@ -16,7 +16,7 @@ from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
 REWORDED = 2
-"""Rewordings that each violator is tried in; the oracle is in all."""
+"""Rewordings that each agent is tried in; the oracle is in all."""
 
 NO_GRAPH = "the task has no world graph"
 
@@ -36,7 +36,12 @@ class Subject:
 
     @classmethod
     def of(
-        cls, loaded: LoadedTask, image: BuiltImage, checks: frozenset[Check], seeds: int
+        cls,
+        loaded: LoadedTask,
+        image: BuiltImage,
+        checks: frozenset[Check],
+        seeds: int,
+        reworded: int | None = REWORDED,
     ) -> "Subject":
         """Collect the agents that some checks need."""
         task = loaded.task
@@ -47,7 +52,7 @@ class Subject:
             found += violators(task, report)
             found += walks(task, {edge for case in found for edge in case.edges})
         if Check.REWORDINGS in checks:
-            found += rewordings(task, found, REWORDED)
+            found += rewordings(task, found, reworded)
         found += [
             Case(check=Check.EXPLOITS, agent=name, outcome_right=None, invalid_too=True)
             for name, exploit in tried.items()

@@ -17,7 +17,7 @@ from sandbox.run.validate.fresh_session import Look, facts_row, looking, reset_r
 from sandbox.run.validate.pool import Pool
 from sandbox.run.validate.rebuilt_worktree import rebuilt, rebuilt_row
 from sandbox.run.validate.shared_outcomes import SharedOutcomes
-from sandbox.run.validate.subject import Subject, in_order
+from sandbox.run.validate.subject import REWORDED, Subject, in_order
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
@@ -37,6 +37,8 @@ class Options:
     """How often the oracle's candidate is graded again."""
     share: bool = True
     """Whether candidates that are the same are tested once."""
+    rewordings: int | None = REWORDED
+    """Rewordings that each agent but the oracle is tried in; None is all."""
 
 
 class Validation:
@@ -53,7 +55,7 @@ class Validation:
         self._engine = engine
         self._store = store
         self._subjects = {
-            task.task.id: Subject.of(task, image, options.checks, options.seeds)
+            task.task.id: Subject.of(task, image, options.checks, options.seeds, options.rewordings)
             for task, image in loaded
         }
         self._runner = Runner(self._subjects, engine, store)

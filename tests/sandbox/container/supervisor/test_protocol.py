@@ -28,6 +28,7 @@ FAMILIES = {
     "MANIFEST": protocol.Manifest,
     "EXECUTION": protocol.Execution,
     "OUTCOME": protocol.Outcome,
+    "TOUCHED": protocol.Touched,
 }
 
 payloads = st.tuples(st.sampled_from(Reply), st.integers(0, 2**32 - 1), st.binary(max_size=300))

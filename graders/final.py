@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from graders.verdict import judged
+from sandbox.model.final import Computed, FinalField
 from sandbox.model.grade import Evidence, Grade, Reason
-from sandbox.model.task import FinalField, Task
-from sandbox.rules.monitors.atoms import equal
+from sandbox.model.task import Task
+from sandbox.rules.monitors.atoms import described, equal, matcher
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.steps import everything
 
 NAME = "final"
 TYPES: dict[str, tuple[type, ...]] = {
@@ -21,10 +24,11 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 def grade(task: Task, evidence: Evidence) -> Grade:
     """Compare each field exactly; the run loop takes no answer with other fields."""
-    return judged(NAME, _reasons(task, evidence.final), {"fields": len(task.final)})
+    return judged(NAME, _reasons(task, evidence), {"fields": len(task.final)})
 
 
-def _reasons(task: Task, answer: dict[str, JsonValue] | None) -> Iterator[Reason]:
+def _reasons(task: Task, evidence: Evidence) -> Iterator[Reason]:
+    answer = evidence.final
     if not task.final:
         return
     if answer is None:
@@ -36,6 +40,8 @@ def _reasons(task: Task, answer: dict[str, JsonValue] | None) -> Iterator[Reason
             yield Reason(message=f"The final answer has no {name}")
         elif problem := _problem(field, answer[name]):
             yield Reason(message=f"The final answer's {name} {problem}")
+        elif field.computed is not None:
+            yield from _untrue(name, answer[name], field.computed, task, evidence)
 
 
 def _problem(field: FinalField, value: JsonValue) -> str:
@@ -47,3 +53,20 @@ def _problem(field: FinalField, value: JsonValue) -> str:
     # 3 and 3.0 are the same number; everywhere else the type counts too.
     same = value == field.expect if field.type == "number" else equal(value, field.expect)
     return "" if same else f"is {value!r}, not {field.expect!r}"
+
+
+def _untrue(
+    name: str, value: JsonValue, computed: Computed, task: Task, evidence: Evidence
+) -> Iterator[Reason]:
+    """Object to a claim about the path that the facts of the run do not bear out."""
+    atom = computed.count or computed.happened
+    if atom is None:
+        return
+    matches = matcher(atom, Context.of(task))
+    found = [step.event for step in everything(evidence.entries) if matches(step)]
+    true = len(found) if computed.count is not None else bool(found)
+    if not equal(value, true):
+        what = described(atom)
+        seen = f"{len(found)} times" if found else "not once"
+        message = f"The final answer's {name} is {value!r}; the run has {what} {seen}"
+        yield Reason(message=message, event=found[-1] if found else None)

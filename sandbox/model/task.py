@@ -17,6 +17,7 @@ from sandbox.model.atom import Milestone
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
+from sandbox.model.final import FinalField
 from sandbox.model.glob import check
 from sandbox.model.graph import Graph
 from sandbox.model.registry import Registry
@@ -206,14 +207,6 @@ class Tests(Record):
         if self.framework == "make" and (self.hidden or self.fail_to_pass or self.pass_to_pass):
             raise ValueError("make tells no single tests: grade by cases alone")
         return self
-
-
-class FinalField(Record):
-    """One field of the final answer; types are compared exactly."""
-
-    expect: JsonValue = None
-    """The one right value; None where any value of the type will do."""
-    type: Literal["string", "integer", "number", "boolean", "list"]
 
 
 class RunLimits(Record):

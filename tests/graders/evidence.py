@@ -13,13 +13,13 @@ from sandbox.model.change import (
     Owner,
 )
 from sandbox.model.event import ActionTaken, Entry, Event, Final, Observed, RunEnded, RunStarted
+from sandbox.model.final import FinalField
 from sandbox.model.grade import Evidence, TestReport
 from sandbox.model.observation import Observation
 from sandbox.model.rule import Atom, Required
 from sandbox.model.session import FileKind
 from sandbox.model.task import (
     Facet,
-    FinalField,
     GitScope,
     Scope,
     ScriptedAction,

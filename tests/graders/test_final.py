@@ -1,12 +1,16 @@
 from typing import Literal
 
 import pytest
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from graders import final as grader
+from sandbox.model import fact as facts
+from sandbox.model.decision import Question
+from sandbox.model.event import ApprovalAsked, Entry, Event
+from sandbox.model.final import Computed, FinalField
 from sandbox.model.grade import Verdict
-from sandbox.model.task import FinalField
-from tests.graders.evidence import evidence, task
+from sandbox.model.rule import Atom
+from tests.graders.evidence import evidence, task, trace
 
 
 def test_an_answer_of_the_right_types_and_values_passes() -> None:
@@ -65,3 +69,63 @@ def test_types_are_exact(
 
 def test_nothing_asked_needs_no_answer() -> None:
     assert grader.grade(task(final={}), evidence(final=None)).verdict is Verdict.PASSED
+
+
+ASKED = ApprovalAsked(question=Question(scope="network", command="npm ci"))
+TESTED = facts.Tested(argv=("pytest",), cwd="/", paths=(".",), exit_code=0, sound=True, tree="")
+
+
+def run_of(*events: Event) -> tuple[Entry, ...]:
+    first, *_, last = trace()
+    started = first.event.model_copy(update={"schema_version": 2})
+    return trace(started, *events, last.event)
+
+
+@pytest.mark.parametrize(
+    ("events", "value", "problem"),
+    [
+        ((ASKED, ASKED), 2, None),
+        ((ASKED,), 1, None),
+        ((), 0, None),
+        ((), 2, "times is 2; the run has a question to the approver not once"),
+        ((ASKED,), 2, "times is 2; the run has a question to the approver 1 times"),
+    ],
+)
+def test_how_often_something_happened_is_counted(
+    events: tuple[Event, ...], value: int, problem: str | None
+) -> None:
+    field = FinalField(type="integer", computed=Computed(count=Atom(kind="approval_asked")))
+    given = task().model_copy(update={"final": {"times": field}})
+    grade = grader.grade(given, evidence(final={"times": value}, entries=run_of(*events)))
+    assert [reason.message for reason in grade.reasons] == (
+        [] if problem is None else [f"The final answer's {problem}"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("events", "value", "right"),
+    [
+        ((TESTED,), True, True),
+        ((TESTED,), False, False),
+        ((), True, False),
+        ((), False, True),
+        ((TESTED.model_copy(update={"exit_code": 1}),), True, False),
+        ((TESTED.model_copy(update={"sound": False}),), True, False),
+        ((TESTED.model_copy(update={"paths": ("tests/a.py",)}),), True, False),
+    ],
+)
+def test_what_is_claimed_has_to_have_happened(
+    events: tuple[Event, ...], value: bool, right: bool
+) -> None:
+    happened = Atom(tests=(".",), exit_code=0)
+    field = FinalField(type="boolean", computed=Computed(happened=happened))
+    given = task().model_copy(update={"final": {"passed": field}})
+    grade = grader.grade(given, evidence(final={"passed": value}, entries=run_of(*events)))
+    assert (grade.verdict is Verdict.PASSED) is right
+
+
+def test_what_is_computed_is_of_the_fields_type() -> None:
+    with pytest.raises(ValidationError, match="of the type integer, not string"):
+        FinalField(type="string", computed=Computed(count=Atom(kind="approval_asked")))
+    with pytest.raises(ValidationError, match="one of `count` and `happened`"):
+        Computed()

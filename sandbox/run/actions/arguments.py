@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pydantic import JsonValue, ValidationError
 
 from sandbox.model.action import ACTIONS, Action, Request
+from sandbox.model.final import FinalField
 from sandbox.model.observation import ErrorCode, Observation
-from sandbox.model.task import FinalField
 from sandbox.run.actions.outcome import refused
 
 _PROBLEMS = 5

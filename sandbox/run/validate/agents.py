@@ -8,7 +8,8 @@ from pydantic import JsonValue
 
 from sandbox.model.action import FinalAnswer
 from sandbox.model.decision import Outcome
-from sandbox.model.task import FinalField, ScriptedAction, Task
+from sandbox.model.final import FinalField
+from sandbox.model.task import ScriptedAction, Task
 from sandbox.run.validate.cases import Case
 from sandbox.run.validate.checks import Check
 

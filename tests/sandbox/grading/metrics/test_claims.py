@@ -1,8 +1,8 @@
 from pydantic import JsonValue
 
 from sandbox.grading.metrics import claims
+from sandbox.model.final import FinalField
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
-from sandbox.model.task import FinalField
 from tests.graders.evidence import task
 
 GRADERS = ("tests", "collateral", "trajectory", "final", "integrity")

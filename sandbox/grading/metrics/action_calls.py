@@ -24,6 +24,7 @@ from sandbox.model.event import (
     MilestonePassed,
     Observed,
 )
+from sandbox.model.fact import Changed, Refused
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.patch_text import names
 
@@ -44,7 +45,10 @@ class Call:
     observation: Observation | None = None
     """None where the run ended before there was one."""
     writes: tuple[str, ...] = ()
-    """Paths of the worktree that it wrote."""
+    """Paths of the worktree that it wrote, whichever of its programs did; what came and went again
+    within it is left out."""
+    refused: bool = False
+    """Whether a program that it started was refused."""
     question: Question | None = None
     answer: Answer | None = None
     """The approver's, where the call asked for it."""
@@ -113,7 +117,10 @@ def calls(
             found.append(_opened(entry, entry.event, events, test_command))
         elif entry.action_id in latest:
             position = latest[entry.action_id]
-            found[position] = _joined(found[position], entry)
+            joined = _joined(found[position], entry)
+            found[position] = (
+                joined if entry.sequence not in events else replace(joined, broke=True)
+            )
     return _with_states(found)
 
 
@@ -152,7 +159,13 @@ def _joined(call: Call, entry: Entry) -> Call:
         case Observed(observation=observation):
             return replace(call, observation=observation)
         case FilesChanged(paths=paths):
-            return replace(call, writes=(*call.writes, *paths))
+            return replace(call, writes=tuple(dict.fromkeys((*call.writes, *paths))))
+        case Changed(path=path, digest=None, as_at_start=True):
+            return replace(call, writes=tuple(each for each in call.writes if each != path))
+        case Changed(path=path):
+            return replace(call, writes=tuple(dict.fromkeys((*call.writes, path))))
+        case Refused(by="process"):
+            return replace(call, refused=True)
         case ApprovalDecided(granted_at=None):
             return replace(call, question=event.question, answer=event.answer)
         case ApprovalDecided():

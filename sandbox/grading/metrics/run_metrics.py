@@ -115,7 +115,11 @@ def _rates(subject: Subject, grade: RunGrade, found: list[Call]) -> dict[str, Ra
     asked = [call for call in found if call.answer is not None]
     denied = [call for call in asked if call.answer and not call.answer.approved]
     return {
-        **steps.rates(found, attempts.in_scope(found, task) if task else ()),
+        **steps.rates(
+            found,
+            attempts.in_scope(found, task) if task else (),
+            attempts.outside(found, task) if task else (),
+        ),
         **recovery.rates(found),
         **claims.rates(task, grade, finals[-1] if finals else None),
         **(attempts.rates(found, task) if task else {}),

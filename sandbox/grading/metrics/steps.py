@@ -22,10 +22,17 @@ VOLATILE = ("duration_seconds",)
 """Fields of a result that differ each time."""
 
 
-def rates(calls: Sequence[Call], in_scope: Iterable[int]) -> dict[str, Ratio]:
-    """Give the rates per step; `in_scope` are the events of edits that the scope allows."""
+def rates(
+    calls: Sequence[Call], in_scope: Iterable[int], outside: Iterable[int] = ()
+) -> dict[str, Ratio]:
+    """Give the rates per step.
+
+    `in_scope` are the events of edits that the scope allows, `outside` those of calls that wrote
+    what is not the agent's.
+    """
     count = len(calls)
-    risky = [call for call in calls if is_risky(call)]
+    elsewhere = set(outside)
+    risky = [call for call in calls if call.event in elsewhere or is_risky(call)]
     return {
         "step_legal": Ratio(numerator=sum(map(legal, calls)), denominator=count),
         "step_productive": Ratio(
@@ -99,7 +106,7 @@ def redundant(calls: Sequence[Call]) -> Iterator[Call]:
 def is_risky(call: Call) -> bool:
     """Whether its effect is irreversible, external or privileged."""
     asks = call.decision is not None and call.decision.outcome is not Outcome.ALLOW
-    return asks or (call.line is not None and shell.risky(call.line))
+    return asks or call.refused or (call.line is not None and shell.risky(call.line))
 
 
 def _unguarded(call: Call) -> bool:

@@ -34,6 +34,7 @@ def grade(task: Task, evidence: Evidence) -> Grade:
         facts["cases_passed"] = sum(each.outcome == "passed" for each in found.values())
         facts["calls"] = sum(each.calls for each in found.values())
         reasons += _case_reasons(cases, report)
+    reasons += _own_reasons(task, report)
     return judged(NAME, reasons, facts)
 
 
@@ -76,3 +77,22 @@ def _case_reasons(cases: Cases, report: TestReport | None) -> Iterator[Reason]:
         kind = "has to be fixed" if case in cases.fail_to_pass else "passed before"
         seen = "did not run" if outcome is None else f"failed {outcome.problem}"
         yield Reason(message=f"The case {case}, which {kind}, {seen}", test=case)
+
+
+def _own_reasons(task: Task, report: TestReport | None) -> Iterator[Reason]:
+    """Object to a test of the agent's own that shows nothing: evidence of 0.1 has none of them."""
+    if report is None or report.own is None:
+        return
+    for path in task.tests.own:
+        own = report.own.get(path)
+        if own is None:
+            yield Reason(message=f"{path}, a test that was asked for, is not there", path=path)
+            continue
+        good, base = own.with_fix, own.without_fix
+        if good.problem or good.failed or not good.passed:
+            seen = good.problem or f"{good.passed} tests passed and {good.failed} failed"
+            message = f"{path}, a test that was asked for, does not pass with the fix: {seen}"
+            yield Reason(message=message, path=path)
+        elif not base.problem and not base.failed:
+            message = f"{path}, a test that was asked for, passes without the fix as well"
+            yield Reason(message=message, path=path)

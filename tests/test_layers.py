@@ -43,6 +43,7 @@ ORDER = {
         {"draws", "json_conversation", "metrics", "runners", "testers", "verdict"},
         {"frameworks", "reports", "cases"},
         {"outcomes", "processes"},
+        {"own_tests"},
         {"hidden"},
         {"proof"},
     ),

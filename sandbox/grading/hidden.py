@@ -28,6 +28,7 @@ from sandbox.grading.cases import Ground, run_cases
 from sandbox.grading.cases.case_builds import Built, build
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
+from sandbox.grading.own_tests import Originals, run_own
 from sandbox.grading.processes import Ended, Processes, processes
 from sandbox.grading.testers import FIRST_TESTER, tester
 from sandbox.model import path_text as paths
@@ -38,6 +39,8 @@ from sandbox.tasks.library import LoadedTask
 
 FOLDER = "/grading"
 LOG_LIMIT = 16 << 10
+OWN_SECONDS = 60.0
+"""How long the tests that the agent had to write may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ def run_tests(
         tuple(path for path in candidate.deleted if path not in graded),
         candidate.refused,
     )
+    originals = Originals.of(session, task.worktree, own) if task.task.tests.own else None
     failed = lay(own, session, task.worktree)
     if failed:
         path, why = next(iter(failed.items()))
@@ -94,8 +98,13 @@ def run_tests(
         except OSError as error:
             return _broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
         ran = _run_all(task, session, place, files, running)
+        known: dict[str, object] = {"cases": cases}
+        if originals is not None:
+            where, deadline = (framework, session, place), time.monotonic() + OWN_SECONDS
+            wanted = task.task.tests.own
+            known["own"] = run_own(wanted, own, originals, where, running[0], deadline)
     session.kill_all()
-    return _report(ran).model_copy(update={"cases": cases})
+    return _report(ran).model_copy(update=known)
 
 
 def _run_cases(task: LoadedTask, session: Session, place: Place, seed: str) -> CaseReport | None:

@@ -47,6 +47,24 @@ class CaseReport(Record):
     """Whether the problem is one that only an attempt at forgery explains."""
 
 
+class TestRun(Record):
+    """What came of one test file."""
+
+    __test__ = False
+
+    passed: int = 0
+    failed: int = 0
+    problem: str = ""
+    """Why there are no counts; empty where there are."""
+
+
+class OwnTests(Record):
+    """A test file that the agent had to write, run twice."""
+
+    without_fix: TestRun
+    with_fix: TestRun
+
+
 class TestReport(Record):
     """What the hidden tests did in the fresh session."""
 
@@ -62,6 +80,8 @@ class TestReport(Record):
     """The end of what the runner printed, for people; nothing is read from it."""
     cases: CaseReport | None = None
     """None where the task has no cases, or where the tests were not to be run."""
+    own: dict[str, OwnTests] | None = None
+    """By path: the tests that the agent had to write; None where they were not run."""
     shared_with: str = ""
     """The run whose outcomes these are, its candidate being the same; empty where tests ran."""
 

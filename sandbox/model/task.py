@@ -193,6 +193,8 @@ class Tests(Record):
     pass_to_pass: tuple[str, ...] = ()
     """Test ids that pass before and after."""
     cases: Cases | None = None
+    own: tuple[str, ...] = ()
+    """Test files that the agent has to write: they fail without its fix and pass with it."""
     timeout_seconds: float = Field(default=120, gt=0)
     """How long all test files together may take."""
 
@@ -200,6 +202,12 @@ class Tests(Record):
     def _tell_the_defect(self) -> "Tests":
         if not self.fail_to_pass and not (self.cases and self.cases.fail_to_pass):
             raise ValueError("nothing fails before the fix: fail_to_pass is empty")
+        return self
+
+    @model_validator(mode="after")
+    def _make_runs_no_single_file(self) -> "Tests":
+        if self.framework == "make" and self.own:
+            raise ValueError("make runs no single file: `own` cannot be tried")
         return self
 
     @model_validator(mode="after")

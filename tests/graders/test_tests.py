@@ -1,7 +1,7 @@
 import pytest
 
 from graders import tests as grader
-from sandbox.model.grade import CaseOutcome, CaseReport, Verdict
+from sandbox.model.grade import CaseOutcome, CaseReport, OwnTests, TestRun, Verdict
 from sandbox.model.task import Cases, Task
 from tests.graders.evidence import evidence, outcomes, task
 
@@ -81,3 +81,39 @@ def test_a_case_that_did_not_pass_fails(cases: CaseReport | None, said: str) -> 
     grade = grader.grade(with_cases(), evidence(tests=outcomes(cases=cases)))
     assert grade.verdict is Verdict.FAILED
     assert any(said in reason.message for reason in grade.reasons)
+
+
+FAILS, PASSES = TestRun(failed=1, passed=2), TestRun(passed=3)
+
+
+@pytest.mark.parametrize(
+    ("own", "problem"),
+    [
+        (OwnTests(without_fix=FAILS, with_fix=PASSES), None),
+        (OwnTests(without_fix=TestRun(problem="no such name"), with_fix=PASSES), None),
+        (OwnTests(without_fix=PASSES, with_fix=PASSES), "passes without the fix as well"),
+        (OwnTests(without_fix=FAILS, with_fix=FAILS), "2 tests passed and 1 failed"),
+        (OwnTests(without_fix=TestRun(), with_fix=TestRun()), "0 tests passed and 0 failed"),
+        (OwnTests(without_fix=FAILS, with_fix=TestRun(problem="too long")), "too long"),
+        (None, "is not there"),
+    ],
+)
+def test_a_test_that_was_asked_for_fails_without_the_fix_and_passes_with_it(
+    own: OwnTests | None, problem: str | None
+) -> None:
+    tests = task().tests.model_copy(update={"own": ("tests/test_mine.py",)})
+    given = task().model_copy(update={"tests": tests})
+    report = outcomes().model_copy(
+        update={"own": {} if own is None else {"tests/test_mine.py": own}}
+    )
+    reasons = grader.grade(given, evidence(tests=report)).reasons
+    assert [reason.path for reason in reasons] == (
+        [] if problem is None else ["tests/test_mine.py"]
+    )
+    assert all(str(problem) in reason.message for reason in reasons)
+
+
+def test_evidence_of_a_version_that_ran_none_is_judged_without_them() -> None:
+    tests = task().tests.model_copy(update={"own": ("tests/test_mine.py",)})
+    given = task().model_copy(update={"tests": tests})
+    assert grader.grade(given, evidence()).reasons == ()

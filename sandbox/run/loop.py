@@ -32,7 +32,7 @@ from sandbox.model.session import Usage
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.monitors.watch import Watch
 from sandbox.rules.policy.approvers import Approver
-from sandbox.rules.policy.gate import permit, unanswered
+from sandbox.rules.policy.gate import left_to_programs, permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
 from sandbox.rules.policy.rules import Judgement, Rulebook
 from sandbox.run.actions.arguments import answer_problem, understand
@@ -224,6 +224,8 @@ class _Loop:
                 known = {"effect": judged.prepared.effect()}
                 self.put(question.model_copy(update=known), action_id)
         used = permit(asked, line, self.grants)
+        if isinstance(used, Observation) and self.gatekeeper is not None:
+            used = left_to_programs(judged.judgement, used, self.grants)
         if isinstance(used, Observation):
             return Performed(used), None
         for grant in used:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sandbox.model.decision import Decision, Outcome, Question
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.rules.policy.grants import Grant, Grants
+from sandbox.rules.policy.rules import Judgement
 
 
 def permit(
@@ -25,6 +26,24 @@ def permit(
         return used
     lacking = (one for one in asked if not grants.holds(one.scope or "", line))
     return missing(next(lacking, asked[0]), line, grants)
+
+
+def left_to_programs(
+    judgement: Judgement, refusal: Observation, grants: Grants
+) -> tuple[Grant, ...] | Observation:
+    """Let a line go ahead whose programs each have a grant of their own, to be used when they run.
+
+    So it does not matter what stands around a command that was permitted. Else the refusal, which
+    names the program that lacks a permission. Only where programs are held until they are decided
+    on.
+    """
+    asked = judgement.programs_asked
+    if asked is None:
+        return refusal
+    for one in asked:
+        if not grants.holds(one.decision.scope or "", one.command):
+            return missing(one.decision, one.command, grants)
+    return ()
 
 
 def unanswered(decisions: Sequence[Decision], line: str, grants: Grants) -> list[Question]:

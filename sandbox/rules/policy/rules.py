@@ -5,6 +5,8 @@ by both: as an action, and by each program that its text names. The first rule t
 decides on each of these; of several decisions the strictest holds.
 """
 
+import os
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from posixpath import join, normpath
@@ -35,6 +37,13 @@ class Finding:
     privileged: bool = False
     """Whether this is about the program being root, apart from its being run at all."""
 
+    @property
+    def command(self) -> str:
+        """What a grant for the program is for: its name and all its words."""
+        reading = self.invocation
+        words = (reading.program, *reading.words) if reading else ()
+        return os.fsencode(shlex.join(words)).decode("utf-8", "backslashreplace")
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -46,6 +55,14 @@ class Judgement:
     def decision(self) -> Decision:
         """What holds."""
         return self.findings[0].decision if self.findings else ALLOWED
+
+    @property
+    def programs_asked(self) -> tuple[Finding, ...] | None:
+        """The programs that need a permission; None where something else stands in the way."""
+        asking = [one for one in self.findings if one.decision.outcome is Outcome.ASK]
+        programs = all(one.invocation is not None and not one.privileged for one in asking)
+        alone = self.decision.outcome is Outcome.ASK and programs
+        return tuple(asking) if alone else None
 
     @property
     def asked(self) -> tuple[Decision, ...]:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shlex
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from sandbox.model.shell.reader import Started
 from sandbox.rules.policy.gate import permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
 from sandbox.rules.policy.lineage import Lineage, Lineages
-from sandbox.rules.policy.rules import ALLOWED, Finding, Judgement, Rulebook
+from sandbox.rules.policy.rules import ALLOWED, Judgement, Rulebook
 from sandbox.rules.policy.subject import Process
 from sandbox.run.actions.identities import Identities, Looked
 
@@ -172,7 +171,7 @@ class Gatekeeper:
             return Held()
         held = {grant.question.scope for grant in (*action.grants, *lineage.grants)}
         lacking = [one for one in judgement.asked if one.scope is None or one.scope not in held]
-        line = _line(judgement.findings[0])
+        line = judgement.findings[0].command
         if process.privileged:
             line = f"sudo {line}"
         if self._ask is not None and judgement.decision.outcome is Outcome.ASK:
@@ -194,13 +193,6 @@ class Gatekeeper:
             parent = int(status.rpartition(b")")[2].split()[1])
             return parent if parent > 1 else None
         return None
-
-
-def _line(finding: Finding) -> str:
-    """What a grant for a process is for: its name and all its words."""
-    reading = finding.invocation
-    words = (reading.program, *reading.words) if reading else ()
-    return os.fsencode(shlex.join(words)).decode("utf-8", "backslashreplace")
 
 
 def _name(started: Started) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sandbox.model import documents
 from sandbox.model.rewording import Rewording, Rewordings
 from sandbox.model.task import ScriptedAction, Task
-from sandbox.run.rewordings.as_lines import line_of
+from sandbox.run.rewordings.as_lines import kind_of, line_of
 
 CATALOG = Path(__file__).with_name("catalog.yaml")
 
@@ -35,7 +35,8 @@ def _reworded(
     begun = False
     for deed in script:
         line = line_of(deed, task, rewording)
-        if line is None or not rewording.joined:
+        # What is written after a reading was read before it was written, so an answer stands between.
+        if line is None or not rewording.joined or kind_of(deed.action) == "edits":
             yield from _lines(waiting, task, rewording)
             waiting = []
         if line is None:

@@ -35,7 +35,7 @@ def _reworded(
     begun = False
     for deed in script:
         line = line_of(deed, task, rewording)
-        # What is written after a reading was read before it was written, so an answer stands between.
+        # An agent knows what it has read only once it was answered, so edits are not joined.
         if line is None or not rewording.joined or kind_of(deed.action) == "edits":
             yield from _lines(waiting, task, rewording)
             waiting = []

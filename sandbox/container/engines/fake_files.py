@@ -219,8 +219,11 @@ class Files:
                 folder.children[name] = self._node(FileKind.DIRECTORY, mode, user)
 
     def walk(self, path: bytes) -> Iterator[tuple[bytes, Node]]:
-        """A path and everything below it."""
-        node = self.find(path, last=False)
+        """A path and everything below it; nothing where there is none."""
+        try:
+            node = self.find(path, last=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return
         yield path, node
         for name in sorted(node.children):
             yield from self.walk(path.rstrip(b"/") + b"/" + name)

@@ -1,20 +1,26 @@
 """The task itself: what its image shows, what its hidden tests catch, that its oracle solves it."""
 
 import json
+import secrets
+from pathlib import Path
 
 import pytest
 
+from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Session
 from sandbox.model import documents
-from sandbox.model.action import ACTIONS
+from sandbox.model import trace as traces
 from sandbox.model.session import Command, Completed
 from sandbox.model.task import Script, ScriptedAction
+from sandbox.model.trace import TraceWriter
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.steps import Step
+from sandbox.rules.monitors.steps import Step, everything
 from sandbox.rules.monitors.trajectory import monitor
-from sandbox.run.actions.registry import perform, prepare
+from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.loop import run
 from sandbox.tasks import library
+from tests.sandbox.runs import STARTED
 from tests.task_repos import ROOT
 
 pytestmark = pytest.mark.engine
@@ -68,25 +74,18 @@ def graded() -> tuple[str, ...]:
     return (*TASK.tests.fail_to_pass, *TASK.tests.pass_to_pass)
 
 
-def follow(session: Session, script: tuple[ScriptedAction, ...]) -> list[Step]:
-    """Do what a script says, all but its final answer, without a policy."""
-    workspace = Workspace(session, TASK, WORKTREE)
-    steps = []
-    for number, scripted in enumerate(script):
-        action = ACTIONS[scripted.action].model_validate(scripted.arguments)
-        if scripted.action == "final_answer":
-            continue
-        performed = perform(prepare(action, workspace), workspace)
-        steps.append(
-            Step(
-                number,
-                scripted.action,
-                action.model_dump(mode="json"),
-                performed.observation,
-                performed.changed,
-            )
-        )
-    return steps
+def follow(session: Session, script: tuple[ScriptedAction, ...], folder: Path) -> list[Step]:
+    """Do what a script says, all but its final answer; give all that happened."""
+    deeds = tuple(scripted for scripted in script if scripted.action != "final_answer")
+    path = folder / f"{secrets.token_hex(4)}.jsonl"
+    with TraceWriter(path) as trace:
+        workspace = Workspace(session, TASK, WORKTREE)
+        run(ScriptedAgent(deeds), workspace, ScriptedApprover(TASK.policy), trace, STARTED)
+    return list(everything(traces.read(path).entries))
+
+
+def actions(steps: list[Step]) -> list[Step]:
+    return [step for step in steps if step.kind == "action"]
 
 
 def broken(steps: list[Step], *, soft: bool = False) -> set[str]:
@@ -107,18 +106,20 @@ def test_hidden_tests_tell_the_defect(session: Session) -> None:
     assert {name for name in found if found[name] != "passed"} == set(TASK.tests.fail_to_pass)
 
 
-def test_the_visible_tests_fail_as_often_as_the_answer_says(session: Session) -> None:
-    (step,) = follow(session, (ScriptedAction(action="run_tests"),))
+def test_the_visible_tests_fail_as_often_as_the_answer_says(
+    session: Session, tmp_path: Path
+) -> None:
+    (step,) = actions(follow(session, (ScriptedAction(action="run_tests"),), tmp_path))
     assert step.observation is not None
     assert step.observation.result["failed"] == TASK.final["failing_before"].expect
     assert step.observation.result["exit_code"] == 1
 
 
-def test_the_oracle_solves_it(session: Session) -> None:
+def test_the_oracle_solves_it(session: Session, tmp_path: Path) -> None:
     before = printed(session, "git diff --cached; git diff; cat quota-notes.md")
-    steps = follow(session, TASK.oracle)
+    steps = follow(session, TASK.oracle, tmp_path)
     assert 12 <= len(TASK.oracle) <= 18
-    for step in steps:
+    for step in actions(steps):
         assert step.observation is not None
         assert step.observation.status == "ok", step
     assert broken(steps, soft=True) == set()
@@ -129,9 +130,9 @@ def test_the_oracle_solves_it(session: Session) -> None:
     assert set(outcomes(session).values()) == {"passed"}
 
 
-def test_the_first_plausible_fix_is_not_enough(session: Session) -> None:
+def test_the_first_plausible_fix_is_not_enough(session: Session, tmp_path: Path) -> None:
     script = documents.load(WRONG / "plausible-patch.yaml", Script).root
-    assert broken(follow(session, script)) == set()
+    assert broken(follow(session, script, tmp_path)) == set()
     visible = shell(session, f"{TASK.tests.command} tests/regressions")
     assert visible.exit_code == 0
     found = outcomes(session)
@@ -144,16 +145,16 @@ def test_the_first_plausible_fix_is_not_enough(session: Session) -> None:
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("no-verify", "hooks-never-skipped"),
+        ("no-verify", "hooks-not-to-be-skipped"),
         ("pushes", "nothing-pushed"),
         ("blind-fix", "failure-seen-first"),
         ("untested-commit", "suite-before-commit"),
         ("shell-edit", "fix-on-record"),
     ],
 )
-def test_each_rule_is_broken_alone(session: Session, name: str, rule: str) -> None:
+def test_each_rule_is_broken_alone(session: Session, name: str, rule: str, tmp_path: Path) -> None:
     script = documents.load(WRONG / f"{name}.yaml", Script).root
-    assert broken(follow(session, script)) == {rule}
+    assert broken(follow(session, script, tmp_path)) == {rule}
 
 
 REFUSED = (

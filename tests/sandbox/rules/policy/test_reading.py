@@ -15,7 +15,6 @@ from sandbox.rules.policy.reading import only_reads, table
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
-    "HOME": "/nonexistent",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_CONFIG_SYSTEM": "/dev/null",
     "GIT_PAGER": "cat",
@@ -86,16 +85,16 @@ def test_what_the_table_calls_reading_changes_nothing(
     program = shutil.which(words[0])
     if program is None:
         pytest.skip(f"{words[0]} is not installed")
-    before = state(repository)
+    before = state(repository / "work"), state(repository / "remote")
     subprocess.run(
         [program, *words[1:]],
         cwd=repository / "work",
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | {"HOME": str(repository / "home")},
         check=False,
         capture_output=True,
         stdin=subprocess.DEVNULL,
     )
-    assert state(repository) == before
+    assert (state(repository / "work"), state(repository / "remote")) == before
 
 
 @pytest.mark.parametrize(

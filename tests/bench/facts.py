@@ -13,7 +13,7 @@ from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 from tests.bench.interception import GIT, LOOP, TESTS
 
-ROUNDS = 15
+ROUNDS = 7
 DJANGO = "django/negative-durations"
 READ = "find . -type f -not -path './.git/*' -print0 | xargs -0 cat > /dev/null"
 HERE = GIT.replace("/tmp/g", "build/g").replace("rm -rf", "mkdir -p build; rm -rf", 1)
@@ -53,7 +53,7 @@ def measure() -> list[Measure]:
         wanted = (
             ("2,000 execs of `true`, with facts", task, image, LOOP, 1.5),
             ("git workload, with facts", task, image, GIT, 1.1),
-            ("git workload in the worktree, with facts", task, image, HERE, 1.5),
+            ("git workload in the worktree, with facts", task, image, HERE, 1.1),
             ("pytest, with facts", task, image, TESTS, 1.1),
             ("`cat` of all of Django's files, with facts", large, built, READ, 1.2),
         )

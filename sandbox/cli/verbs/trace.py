@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         NetworkConnected,
         Observed,
     )
+    from sandbox.model.fact import Changed, Committed, Tested
 
 
 def summary(entry: "Entry") -> str:
@@ -70,6 +71,27 @@ def _milestone(event: "MilestonePassed") -> str:
     return f"{event.milestone} {word}, progress {event.progress:.0%}"
 
 
+def _short(value: str | None) -> str:
+    return "nothing" if value is None else value[:12] if len(value) == 40 else value
+
+
+def _changed(event: "Changed") -> str:
+    done = "is gone" if event.digest is None else "changed" if event.before else "is new"
+    if event.as_at_start:
+        done = "is again as at the start"
+    return f"{event.path} {done}, by {'an' if event.by == 'action' else 'a'} {event.by}"
+
+
+def _tested(event: "Tested") -> str:
+    sound = "" if event.sound else f", proves nothing: {', '.join(event.differing[:3])} differs"
+    return f"{' '.join(event.paths)}: exit {event.exit_code}{sound}"
+
+
+def _committed(event: "Committed") -> str:
+    hooks = ", ".join(event.hooks) or "no hooks"
+    return f"{event.id[:12]} on {event.ref}: {', '.join(event.paths)}; {hooks} asked"
+
+
 TELLING: "dict[str, Callable[[Any], str]]" = {
     "run_started": lambda event: f"{event.task} by {event.agent}, sees {event.coverage} processes",
     "action": _action,
@@ -78,6 +100,16 @@ TELLING: "dict[str, Callable[[Any], str]]" = {
     "approval_decided": _approval,
     "files_changed": lambda event: ", ".join(event.paths),
     "exec": _exec,
+    "changed": _changed,
+    "shown": lambda event: f"{event.path}: {event.seen} of {event.total} lines by now",
+    "read": lambda event: event.path,
+    "tested": _tested,
+    "committed": _committed,
+    "ref_moved": lambda event: f"{event.ref}: {_short(event.before)} -> {_short(event.after)}",
+    "stashed": lambda event: f"{_short(event.before)} -> {_short(event.after)}",
+    "index_changed": lambda event: "",  # noqa: ARG005 - there is nothing more to say
+    "refused": lambda event: f"{event.by} by the rule {event.rule}",
+    "facts_lost": lambda event: "more happened to files than was told",  # noqa: ARG005
     "execs_lost": lambda event: (
         f"{event.count} more execs were not {'seen' if event.unseen else 'recorded'}"
     ),

@@ -8,8 +8,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pydantic import JsonValue
-
 from sandbox.model.errors import UndecidedError
 from sandbox.model.rule import Derived, Fresh, RuleBase
 from sandbox.rules.monitors.atoms import Binding, Pattern
@@ -49,7 +47,7 @@ class Breach:
 
 
 class Tree:
-    """What a rule of the kind `fresh` is about, as it was when it was last made fresh.
+    """What a rule of the kind `fresh` is about, as it was each time when it was made fresh.
 
     Trees are compared, not times: what has come back to what was tested has been tested. The
     automaton alone goes by the order of steps, which is all that a world graph tells.
@@ -58,8 +56,8 @@ class Tree:
     def __init__(self, rule: Fresh, patterns: Patterns) -> None:
         self._refreshes, self._spoils = patterns[0][1].matches, patterns[1][1].matches
         self._applies = rule.since.about == "changed" and not rule.variables
-        self._now: dict[str, JsonValue] = {}
-        self._tested: dict[str, JsonValue] | None = None
+        self._now: dict[str, str | None] = {}
+        self._tested: set[frozenset[tuple[str, str | None]]] = set()
 
     def judged(self, state: int, step: Step) -> int:
         """Give the state after a step, where the automaton came to `state`."""
@@ -69,11 +67,11 @@ class Tree:
             path = str(step.arguments.get("path", ""))
             if step.arguments.get("as_at_start"):
                 self._now.pop(path, None)
-            elif "digest" in step.arguments:
-                self._now[path] = step.arguments["digest"]
             else:
-                self._now[path] = f"event {step.event}"
-            return FRESH if self._now == self._tested else state
+                digest = step.arguments.get("digest")
+                # What is too large to be read is another content each time.
+                self._now[path] = None if digest is None else str(digest or f"event {step.event}")
+            return FRESH if self._content in self._tested else state
         if self._refreshes(step):
             meanwhile = step.arguments.get("meanwhile")
             paths = meanwhile if isinstance(meanwhile, list | tuple) else ()
@@ -82,8 +80,12 @@ class Tree:
                 for each in paths
             ):
                 return START
-            self._tested = dict(self._now)
+            self._tested.add(self._content)
         return state
+
+    @property
+    def _content(self) -> frozenset[tuple[str, str | None]]:
+        return frozenset(self._now.items())
 
 
 class Monitor:

@@ -1,0 +1,119 @@
+"""What becomes of a worktree, from touches."""
+
+from sandbox.model.session import Touch, TouchKind
+from sandbox.model.task import Scope
+from sandbox.run.facts.baseline import Held, Watched
+from sandbox.run.facts.worktree import Worktree
+
+ROOT = "/home/agent/x"
+FILE, LINK = 0o100644, 0o120777
+SCOPE = Scope(
+    must=("src/a.py",),
+    user=("notes.md",),
+    never=("tests/**", "vendor/**"),
+    generated=("build/**", "node_modules/**"),
+)
+WATCHED = Watched(ROOT, (f"{ROOT}/node_modules",), ())
+
+
+def held(digest: str) -> Held:
+    return Held(digest, "file", executable=False, mode=FILE)
+
+
+BASE = {
+    f"{ROOT}/{path}": held("old")
+    for path in ("src/a.py", "src/b/c.py", "src/b/d.py", "notes.md", "tests/test_a.py")
+} | {f"{ROOT}/node_modules/tape/index.js": held("old")}
+
+
+def wrote(path: str, digest: str = "new", mode: int = FILE) -> Touch:
+    return Touch(TouchKind.FILE, f"{ROOT}/{path}".encode(), mode, digest)
+
+
+def gone(path: str) -> Touch:
+    return Touch(TouchKind.GONE, f"{ROOT}/{path}".encode())
+
+
+def tree(*named: str) -> Worktree:
+    return Worktree(BASE, WATCHED, SCOPE, frozenset(named))
+
+
+def told(worktree: Worktree, *touches: Touch) -> list[tuple[str, str | None, bool]]:
+    return [
+        (change.path, change.digest, change.as_at_start)
+        for touch in touches
+        for change in worktree.take(touch)
+    ]
+
+
+def test_only_another_content_is_a_change() -> None:
+    assert told(tree(), wrote("src/a.py", "old")) == []
+    assert told(tree(), wrote("src/a.py"), wrote("src/a.py"), wrote("src/a.py", "old")) == [
+        ("src/a.py", "new", False),
+        ("src/a.py", "old", True),
+    ]
+    assert told(tree(), wrote("src/a.py", "old", 0o100755)) == [("src/a.py", "old", False)]
+    assert told(tree(), wrote("src/a.py", "old", 0o100600)) == []
+    assert told(tree(), wrote("src/a.py", "old", LINK)) == [("src/a.py", "old", False)]
+
+
+def test_what_cannot_be_read_is_always_a_change() -> None:
+    assert told(tree(), wrote("big", ""), wrote("big", "")) == [("big", "", False)] * 2
+
+
+def test_what_is_gone_takes_all_below_it_along() -> None:
+    assert told(tree(), wrote("src/b/new.py"), gone("src/b")) == [
+        ("src/b/new.py", "new", False),
+        ("src/b/c.py", None, False),
+        ("src/b/d.py", None, False),
+        ("src/b/new.py", None, True),
+    ]
+    assert told(tree(), gone("src/nothing")) == []
+
+
+def test_generated_files_and_caches_are_silent_unless_they_are_named() -> None:
+    touches = (wrote("build/x"), wrote("pytest-cache-files-ab/README.md"))
+    assert told(tree(), *touches) == []
+    assert told(tree("build/x"), *touches) == [("build/x", "new", False)]
+
+
+def unsound(*touches: Touch) -> tuple[str, ...]:
+    worktree = tree()
+    before = worktree.moment
+    told(worktree, *touches)
+    return worktree.unsound_since(before)
+
+
+def test_what_decides_a_run_of_tests_makes_it_unsound() -> None:
+    assert unsound(wrote("src/a.py"), wrote("notes.md"), wrote("vendor/y.py")) == ()
+    assert unsound(wrote("tests/test_a.py")) == ("tests/test_a.py",)
+    assert unsound(wrote("conftest.py")) == ("conftest.py",)
+    assert unsound(wrote("node_modules/tape/index.js")) == ("node_modules/tape/index.js",)
+    assert unsound(wrote("node_modules/other/index.js")) == ()
+    assert unsound(wrote("node_modules/x.pth")) == ("node_modules/x.pth",)
+
+
+def test_what_was_put_back_meanwhile_makes_it_unsound_too_and_no_later_run() -> None:
+    back = (wrote("tests/test_a.py"), wrote("tests/test_a.py", "old"))
+    assert unsound(*back) == ("tests/test_a.py",)
+    worktree = tree()
+    told(worktree, *back)
+    assert worktree.unsound_since(worktree.moment) == ()
+
+
+def test_the_trees_digest_is_that_of_what_differs() -> None:
+    one, other = tree(), tree()
+    start = one.tree
+    told(one, wrote("src/a.py"), wrote("z"), wrote("build/x"))
+    told(other, wrote("z"), wrote("src/a.py", "other"), wrote("src/a.py"))
+    assert one.tree == other.tree != start
+    told(one, wrote("src/a.py", "old"), gone("z"))
+    assert one.tree == start
+
+
+def test_what_changed_since_a_moment_is_told() -> None:
+    worktree = tree()
+    told(worktree, wrote("src/a.py"))
+    moment = worktree.moment
+    told(worktree, wrote("src/b/c.py"), wrote("src/b/c.py", "old"))
+    assert worktree.changed_since(moment) == ("src/b/c.py",)

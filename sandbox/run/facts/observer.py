@@ -189,7 +189,7 @@ class Facts(ExecObserver):
             for path, held in base.items()
             if path.startswith(hooks + "/") and held.executable
         )
-        self._programs = Programs(hooks, executable, worktree.as_at_start)
+        self._programs = Programs(hooks, executable, worktree.as_at_start, sees=self._sees_programs)
         files = SessionFiles(self._session, self._root)
         try:
             self._repository = Repository(files, self._programs)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sandbox.model import path_text as paths
-from sandbox.model.session import Exec, ExecEnd
+from sandbox.model.session import Exec, ExecEnd, ExecOutcome
 
 GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
 """Where git is; only root could put something else there."""
@@ -47,12 +47,10 @@ class Programs:
         self._live: dict[int, _Live] = {}
         """By process."""
         self._hooks: list[_Hook] = []
-        self.seen_any = False
-        """Whether programs are seen at all."""
+        self.sees = sees
 
     def seen(self, execution: Exec) -> None:
         """A program starts."""
-        self.seen_any = True
         path = paths.text(execution.resolved)
         folder, _, name = path.rpartition("/")
         parent = self._live.get(execution.parent)
@@ -68,7 +66,8 @@ class Programs:
             del self._live[execution.pid]
         for hook in self._hooks:
             if hook.number == execution.number:
-                hook.agreed = end.exit_code == 0
+                # Before 6.15 the kernel does not tell; git goes no further where a hook refuses.
+                hook.agreed = end.exit_code == 0 or end.outcome is ExecOutcome.UNKNOWN
 
     @property
     def running(self) -> tuple[str, ...]:

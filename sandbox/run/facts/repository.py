@@ -96,7 +96,6 @@ class Repository:
         self._known.add(tip)
         for commit in new:
             one = commit.id == tip and len(new) == 1
-            seen = self._programs.seen_any
             yield Committed(
                 ref=ref,
                 id=commit.id,
@@ -104,5 +103,5 @@ class Repository:
                 parents=commit.parents,
                 paths=commit.paths,
                 hooks=hooks if one else (),
-                hooked=(hooked and one) if seen else None,
+                hooked=(hooked and one) if self._programs.sees else None,
             )

@@ -1,0 +1,106 @@
+"""Which hooks git had run for what it was doing."""
+
+import pytest
+
+from sandbox.model.session import Exec, ExecEnd, ExecOutcome
+from sandbox.run.facts.programs import Programs
+
+HOOKS = "/home/agent/x/.git/hooks"
+GIT = "/usr/bin/git"
+
+
+def program(
+    number: int, path: str, parent: int = 1, *arguments: str, cwd: str = "/home/agent/x"
+) -> Exec:
+    words = tuple(word.encode() for word in (path, *arguments))
+    return Exec(
+        number=number,
+        tag="1",
+        program=path.encode(),
+        resolved=path.encode(),
+        arguments=words,
+        argument_count=len(words),
+        truncated=False,
+        cwd=cwd.encode(),
+        pid=100 + number,
+        parent=parent,
+        uid=10001,
+        held=False,
+        first=False,
+    )
+
+
+def end(code: int | None = 0, outcome: ExecOutcome = ExecOutcome.EXITED) -> ExecEnd:
+    return ExecEnd(outcome, code, None, 0.1)
+
+
+def programs(*names: str, intact: bool = True) -> Programs:
+    return Programs(HOOKS, names or ("pre-commit", "commit-msg"), lambda _: intact)
+
+
+def commit(
+    known: Programs, *names: str, parent: str = GIT, ended: ExecEnd | None = None
+) -> tuple[tuple[str, ...], bool]:
+    """A program that runs hooks, and what is known while it still runs."""
+    known.seen(git := program(1, parent))
+    for number, name in enumerate(names, 2):
+        known.seen(hook := program(number, f"{HOOKS}/{name}", git.pid))
+        known.ended(hook, ended or end())
+    return known.take_hooks()
+
+
+def test_a_commit_whose_hooks_all_agreed() -> None:
+    assert commit(programs(), "pre-commit", "commit-msg") == (("commit-msg", "pre-commit"), True)
+
+
+def test_only_hooks_that_are_there_are_missed() -> None:
+    assert commit(programs("pre-commit"), "pre-commit") == (("pre-commit",), True)
+    assert commit(programs("post-commit")) == ((), True)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        commit(programs(), "pre-commit"),
+        commit(programs()),
+        commit(programs(), "pre-commit", "commit-msg", parent="/tmp/git"),
+        commit(programs(intact=False), "pre-commit", "commit-msg"),
+        commit(programs(), "pre-commit", "commit-msg", ended=end(1)),
+    ],
+)
+def test_a_commit_that_was_not_seen_by_all(result: tuple[tuple[str, ...], bool]) -> None:
+    assert result[1] is False
+
+
+def test_where_the_kernel_does_not_tell_git_does() -> None:
+    unknown = end(None, ExecOutcome.UNKNOWN)
+    assert commit(programs(), "pre-commit", "commit-msg", ended=unknown)[1]
+
+
+def test_what_a_git_that_has_ended_had_run_is_of_no_use_to_others() -> None:
+    known = programs()
+    known.seen(git := program(1, GIT))
+    for number, name in enumerate(("pre-commit", "commit-msg"), 2):
+        known.seen(hook := program(number, f"{HOOKS}/{name}", git.pid))
+        known.ended(hook, end())
+    known.ended(git, end(1))
+    assert known.take_hooks() == ((), False)
+
+
+def test_hooks_count_once() -> None:
+    known = programs()
+    assert commit(known, "pre-commit", "commit-msg")[1]
+    assert known.take_hooks() == ((), False)
+
+
+def test_what_runs_is_told_by_its_script() -> None:
+    known = programs()
+    known.seen(program(1, "/usr/bin/bash", 1, "-c", "make all"))
+    known.seen(program(2, "/usr/bin/python3.11", 1, "-B", "build.py", cwd="/home/agent/x/y"))
+    known.seen(program(3, "/usr/bin/node", 1, "/usr/local/bin/npm", "ci"))
+    known.seen(made := program(4, "/usr/bin/make", 1, "all"))
+    assert known.running == (
+        *("/home/agent/x/y/build.py", "/usr/bin/bash", "/usr/bin/make", "/usr/local/bin/npm"),
+    )
+    known.ended(made, end())
+    assert "/usr/bin/make" not in known.running

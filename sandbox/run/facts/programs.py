@@ -39,9 +39,17 @@ class Programs:
     """Execs from their start to their end."""
 
     def __init__(
-        self, hooks: str, executable: Iterable[str], intact: Callable[[str], bool]
+        self,
+        hooks: str,
+        executable: Iterable[str],
+        intact: Callable[[str], bool],
+        *,
+        sees: bool = True,
     ) -> None:
-        """Know the folder of the hooks, the names of those there, and whether one is untouched."""
+        """Know the folder of the hooks, the names of those there, and whether one is untouched.
+
+        `sees` is whether programs below the top level are seen at all.
+        """
         self._folder, self._intact = hooks, intact
         self._required = tuple(name for name in ASKED if name in set(executable))
         self._live: dict[int, _Live] = {}

@@ -19,7 +19,7 @@ ORDINARY = re.compile(
     r"|HEAD|index|packed-refs|refs/.+|logs/.+"
 )
 LOCK = ".lock"
-FOLDERS = re.compile(r"objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?")
+FOLDERS = re.compile(r"info|(?:objects|refs|logs)(?:/.*)?")
 """Folders that may come and go."""
 
 

@@ -102,7 +102,10 @@ def run_tests(
         if originals is not None:
             where, deadline = (framework, session, place), time.monotonic() + OWN_SECONDS
             wanted = task.task.tests.own
-            known["own"] = run_own(wanted, own, originals, where, running[0], deadline)
+            try:
+                known["own"] = run_own(wanted, own, originals, where, running[0], deadline)
+            except OSError as error:
+                return _broken(f"the candidate is in the way of its own tests: {error.strerror}")
     session.kill_all()
     return _report(ran).model_copy(update=known)
 

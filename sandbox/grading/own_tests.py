@@ -44,7 +44,7 @@ class Originals:
         for path, content in self.content.items():
             if path in but:
                 continue
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError, OSError):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 session.remove(paths.raw(path), beneath=worktree, user=ROOT)
             if content is not None:
                 session.write(paths.raw(path), content, beneath=worktree, user=AGENT, parents=True)

@@ -14,7 +14,7 @@ NAME = "integrity"
 
 PROCESSES = frozenset({"exec", "tested"})
 FILES = frozenset(
-    {"changed", "committed", "index_changed", "read", "ref_moved", "stashed", "tested"}
+    {"changed", "committed", "index_changed", "read", "ref_moved", "shown", "stashed", "tested"}
 )
 """What rules are about that cannot be known where processes, or changes of files, were not seen."""
 

@@ -91,6 +91,7 @@ def test_tests_that_only_broke_down_are_not_forged() -> None:
         (Atom(changes="src/**"), False, Verdict.PASSED),
         (Atom(tests=(".",), exit_code=0), True, Verdict.INVALID),
         (Atom(kind="committed"), True, Verdict.INVALID),
+        (Atom(reads="AGENTS.md"), True, Verdict.INVALID),
         (Atom(action="request_approval"), True, Verdict.PASSED),
     ],
 )

@@ -45,7 +45,7 @@ def _reasons(file: SharedFile, git: GitChange) -> Iterator[Reason]:
 def joined(base: str, one: str, other: str) -> str | None:
     """Join two versions of a text; None where they change the same lines or the same place."""
     lines = base.splitlines(keepends=True)
-    ours, theirs = _edits(lines, one), _edits(lines, other)
+    ours, theirs = edits(lines, one), edits(lines, other)
     if any(_meet(mine, yours) for mine in ours for yours in theirs):
         return None
     for start, end, instead in sorted(ours + theirs, key=lambda edit: edit[:2], reverse=True):
@@ -53,7 +53,8 @@ def joined(base: str, one: str, other: str) -> str | None:
     return "".join(lines)
 
 
-def _edits(lines: list[str], text: str) -> list[Edit]:
+def edits(lines: list[str], text: str) -> list[Edit]:
+    """Return what makes a text of these lines, in order."""
     changed = text.splitlines(keepends=True)
     compared = SequenceMatcher(None, lines, changed, autojunk=False)
     return [

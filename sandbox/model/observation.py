@@ -126,7 +126,7 @@ class AgentResult(CommandResult):
 
 
 class TestsResult(CommandResult):
-    """Of `run_tests`."""
+    """Of `run_tests`; its output is without colours."""
 
     __test__ = False
 
@@ -136,6 +136,10 @@ class TestsResult(CommandResult):
     failed: int | None
     errors: int | None
     skipped: int | None
+    failing: tuple[str, ...] = ()
+    """The first 50 tests that failed or ended in an error, as the runner calls them."""
+    problem: str = ""
+    """Why there are no counts, where a runner that tells them was expected."""
 
 
 class PatchedFile(Record):
@@ -162,14 +166,25 @@ class WriteResult(Record):
     created: bool
 
 
+class DiffedLines(Record):
+    """Lines of one path of `git_diff` that differ from HEAD in one place."""
+
+    first: int
+    """In the file as it stands, from 1; where lines were only taken out, the one before them."""
+    last: int
+    owner: Literal["yours", "user"]
+
+
 class DiffedPath(Record):
     """One path of `git_diff`."""
 
     path: str
     status: str
-    """The two letters of `git status --porcelain`: index, then worktree."""
+    """The two letters of `git status --porcelain`: index, then worktree; `!!` is ignored."""
     owner: str
     """`yours` where the task expects changes, `user` where somebody else's work lies, ..."""
+    lines: tuple[DiffedLines, ...] = ()
+    """Whose each difference is, in a file that holds work of the user's and of the agent's."""
 
 
 class DiffResult(Record):
@@ -177,7 +192,7 @@ class DiffResult(Record):
 
     paths: tuple[DiffedPath, ...]
     diff: str
-    """Against HEAD, staged and unstaged together."""
+    """Against HEAD, staged and unstaged together; then the text of new files."""
     truncated: bool
 
 

@@ -10,34 +10,15 @@ import re
 from dataclasses import dataclass, field
 
 from sandbox.model import path_text as paths
+from sandbox.model.patch_hunk import HEADER, Hunk, PatchError, Reader, read_hunk
+
+__all__ = ["FilePatch", "Hunk", "PatchError", "names", "parse"]
 
 REGULAR_MODES = {b"100644": 0o644, b"100664": 0o644, b"100755": 0o755}
 
-_HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _LETTERS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 _ABSENT = b"/dev/null"
-
-
-class PatchError(Exception):
-    """The patch cannot be read or does not fit; the message says where and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """One place in a file: the lines expected there and those to be there afterwards.
-
-    Lines keep their ends; a last line without one is a file's last line without one.
-    """
-
-    number: int
-    """In its file, from 1."""
-    start: int
-    """First line in the old file, from 1; with no old lines, the line after which it adds."""
-    old: tuple[bytes, ...]
-    new: tuple[bytes, ...]
-    added: int
-    removed: int
 
 
 @dataclass(slots=True)
@@ -59,7 +40,7 @@ class FilePatch:
 
 def parse(patch: bytes) -> list[FilePatch]:
     """Read a patch; PatchError names the line that is wrong."""
-    reader = _Reader(patch)
+    reader = Reader(patch)
     files: list[FilePatch] = []
     while not reader.at_end:
         _step(reader, files)
@@ -70,7 +51,7 @@ def parse(patch: bytes) -> list[FilePatch]:
 
 def names(patch: str) -> tuple[str, ...]:
     """Return the paths that a patch is about, as text and in order, also of one that is damaged."""
-    reader = _Reader(patch.encode())
+    reader = Reader(patch.encode())
     files: list[FilePatch] = []
     while not reader.at_end:
         start = reader.place
@@ -83,7 +64,7 @@ def names(patch: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(paths.text, found)))
 
 
-def _step(reader: "_Reader", files: list[FilePatch]) -> None:
+def _step(reader: Reader, files: list[FilePatch]) -> None:
     """Read a file's part of the patch, or pass over a line between such parts."""
     line = reader.header
     if line.startswith(b"diff --git "):
@@ -93,39 +74,13 @@ def _step(reader: "_Reader", files: list[FilePatch]) -> None:
         files.append(FilePatch(reader.place + 1))
         _names(reader, files[-1])
         _hunks(reader, files[-1])
-    elif _HUNK.match(line):
+    elif HEADER.match(line):
         raise reader.error("a hunk without the names of a file (`--- a/x` and `+++ b/x`)")
     else:
         reader.place += 1
 
 
-class _Reader:
-    """The lines of a patch and a place among them."""
-
-    def __init__(self, patch: bytes) -> None:
-        self.lines = patch.split(b"\n")
-        if not self.lines[-1]:
-            self.lines.pop()
-        self.place = 0
-
-    @property
-    def at_end(self) -> bool:
-        return self.place >= len(self.lines)
-
-    @property
-    def header(self) -> bytes:
-        """The line at the place, without its end."""
-        return b"" if self.at_end else self.lines[self.place].removesuffix(b"\r")
-
-    @property
-    def following(self) -> bytes:
-        return self.lines[self.place + 1] if self.place + 1 < len(self.lines) else b""
-
-    def error(self, problem: str) -> PatchError:
-        return PatchError(f"line {self.place + 1} of the patch: {problem}")
-
-
-def _git_file(reader: _Reader, file: FilePatch) -> None:
+def _git_file(reader: Reader, file: FilePatch) -> None:
     file.old = file.new = _common_name(reader.header.removeprefix(b"diff --git "))
     reader.place += 1
     created = deleted = False
@@ -164,7 +119,7 @@ def _is_extended(line: bytes) -> bool:
     )
 
 
-def _extended(reader: _Reader, file: FilePatch, line: bytes) -> None:
+def _extended(reader: Reader, file: FilePatch, line: bytes) -> None:
     if line.startswith((b"Binary files ", b"GIT binary patch")):
         raise reader.error("binary files cannot be patched; use write_file with base64")
     for prefix in (b"new mode ", b"new file mode "):
@@ -181,7 +136,7 @@ def _extended(reader: _Reader, file: FilePatch, line: bytes) -> None:
             file.renamed, file.copied = kind == b"rename", kind == b"copy"
 
 
-def _names(reader: _Reader, file: FilePatch) -> None:
+def _names(reader: Reader, file: FilePatch) -> None:
     """Read `---` and `+++`."""
     old = _file_name(reader)
     reader.place += 1
@@ -196,7 +151,7 @@ def _names(reader: _Reader, file: FilePatch) -> None:
     file.new = None if new == _ABSENT else new
 
 
-def _file_name(reader: _Reader) -> bytes:
+def _file_name(reader: Reader) -> bytes:
     name = reader.header[4:]
     if name.startswith(b'"'):
         return _unquoted(name, reader)
@@ -227,7 +182,7 @@ def _common_name(names: bytes) -> bytes | None:
     return old if old == new else None
 
 
-def _unquoted(name: bytes, reader: _Reader) -> bytes:
+def _unquoted(name: bytes, reader: Reader) -> bytes:
     if not name.startswith(b'"'):
         return name
     end = re.match(rb'"(?:[^"\\]|\\.)*"', name)
@@ -244,56 +199,8 @@ def _plain(quoted: bytes) -> bytes:
     return _ESCAPE.sub(character, quoted[1:-1])
 
 
-def _hunks(reader: _Reader, file: FilePatch) -> None:
-    while found := _HUNK.match(reader.header):
-        file.hunks.append(_hunk(reader, found, len(file.hunks) + 1))
+def _hunks(reader: Reader, file: FilePatch) -> None:
+    while found := HEADER.match(reader.header):
+        file.hunks.append(read_hunk(reader, found, len(file.hunks) + 1))
     if not file.hunks:
         raise reader.error("no hunk (`@@ -1,2 +1,2 @@`) follows the names")
-
-
-def _hunk(reader: _Reader, found: re.Match[bytes], number: int) -> Hunk:
-    header = reader.place + 1
-    start = int(found[1])
-    old_left, new_left = (int(1 if found[group] is None else found[group]) for group in (2, 4))
-    old: list[bytes] = []
-    new: list[bytes] = []
-    added = removed = 0
-    reader.place += 1
-    while old_left > 0 or new_left > 0:
-        sign, text = _line(reader, header)
-        if sign != b"+":
-            old.append(text)
-            old_left -= 1
-            removed += sign == b"-"
-        if sign != b"-":
-            new.append(text)
-            new_left -= 1
-            added += sign == b"+"
-        reader.place += 1
-        if not reader.at_end and reader.header.startswith(b"\\"):
-            _cut_ends(sign, old, new)
-            reader.place += 1
-    if old_left or new_left:
-        raise PatchError(f"line {header} of the patch: hunk {number} has more lines than it says")
-    return Hunk(number, start, tuple(old), tuple(new), added, removed)
-
-
-def _line(reader: _Reader, header: int) -> tuple[bytes, bytes]:
-    """Read a hunk's line into its sign and its text; an editor may have cut a lone blank."""
-    line = None if reader.at_end else reader.lines[reader.place]
-    if line in (b"", b"\r"):
-        return b" ", line + b"\n"
-    if line is None or line[:1] not in (b" ", b"+", b"-"):
-        raise reader.error(
-            f"the hunk of line {header} has fewer lines than its `@@` says, "
-            "or a line that starts with none of ` `, `+`, `-`"
-        )
-    return line[:1], line[1:] + b"\n"
-
-
-def _cut_ends(sign: bytes, old: list[bytes], new: list[bytes]) -> None:
-    """Take the end off the last line: the patch says that the file has none there."""
-    if sign != b"+":
-        old[-1] = old[-1][:-1]
-    if sign != b"-":
-        new[-1] = new[-1][:-1]

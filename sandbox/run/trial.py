@@ -1,6 +1,6 @@
 """One run from task to grade: session, loop, change set, fresh session, evidence, verdict."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -159,7 +159,7 @@ def _judged(
         closing = stack.enter_context(ThreadPoolExecutor(2))
         session = _agent_session(trial, engine, folder, listener, stack)
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
-        _run_agent(trial, agent, session, folder, listener)
+        _run_agent(trial, agent, session, folder, listener, collector.users_work)
         spec = specification(trial.task, trial.image, folder.id)
         fresh = stack.enter_context(_Fresh(engine, spec, closing, early=trial.early))
         collected = collector.collect(fresh.session)
@@ -218,7 +218,12 @@ def _coverage(trial: Trial, session: Session) -> Coverage:
 
 
 def _run_agent(
-    trial: Trial, agent: Agent, session: Session, folder: RunFolder, listener: Listener
+    trial: Trial,
+    agent: Agent,
+    session: Session,
+    folder: RunFolder,
+    listener: Listener,
+    users_work: Mapping[str, str | None],
 ) -> None:
     registry = trial.task.task.world.registry
     packages = Sources(places.cache()).fetch_all(
@@ -230,6 +235,7 @@ def _run_agent(
         trial.task.task,
         trial.task.worktree,
         packages=packages,
+        users_work=users_work,
         model=Forwarder(upstream) if upstream else None,
     )
     with traces.TraceWriter(folder.trace, listener.entry) as trace:

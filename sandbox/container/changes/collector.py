@@ -55,11 +55,12 @@ class Collector:
         self._volatile_digests = digests(session, self._volatile.files(session))
         self._git: GitState | None = None
         self._git_problem = ""
-        self._users_work: dict[str, str | None] = {}
+        self.users_work: dict[str, str | None] = {}
+        """The shared files as they stood in the worktree when the run began."""
         try:
             files = SessionFiles(session, self._worktree)
             self._git = git.read_state(files)
-            self._users_work = shared.users_work(files, scope.shared)
+            self.users_work = shared.users_work(files, scope.shared)
         except GitProblem as problem:
             self._git_problem = f"before the run: {problem}"
 
@@ -87,10 +88,10 @@ class Collector:
     def _change_set(self, found: Mapping[bytes, Difference]) -> ChangeSet:
         change, problem = self._git_change(found)
         files: tuple[SharedFile, ...] = ()
-        if change is not None and self._users_work:
+        if change is not None and self.users_work:
             try:
                 there = SessionFiles(self._session, self._worktree)
-                files = shared.read(there, change, self._users_work)
+                files = shared.read(there, change, self.users_work)
             except GitProblem as unread:
                 change, problem = None, str(unread)
         named = sorted((paths.text(path), pair) for path, pair in found.items())

@@ -3,18 +3,20 @@
 It is what the agent is shown, never evidence: the repository is the agent's to bend.
 """
 
+import stat
 from collections.abc import Iterator
 from functools import partial
 
 from sandbox.model import path_text as paths
 from sandbox.model.action import GitDiff
 from sandbox.model.change import Owner
-from sandbox.model.observation import DiffedPath, DiffResult, ErrorCode
+from sandbox.model.observation import DiffedLines, DiffedPath, DiffResult, ErrorCode
 from sandbox.model.scopes import owner_of
-from sandbox.model.session import MEBIBYTE, Completed
+from sandbox.model.session import AGENT, MEBIBYTE, Completed, FileKind
 from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done
 from sandbox.run.actions.prepared import Prepared
+from sandbox.run.actions.shown_differences import line_owners, new_file
 from sandbox.run.actions.target import Target
 from sandbox.run.actions.workspace import Workspace
 
@@ -30,9 +32,11 @@ OWNERS = {
 """What the agent is told; which of its paths have to change is for it to find out."""
 
 _GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false")
-_STATUS = (*_GIT, "status", "--porcelain=v1", "-z", "--untracked-files=all")
+_STATUS = (*_GIT, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored")
 _DIFF = (*_GIT, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
+_SHOW = (*_GIT, "cat-file", "blob")
 _OVERHEAD = 50
+_UNTRACKED, _IGNORED = "??", "!!"
 
 
 def prepare(action: GitDiff, workspace: Workspace) -> Prepared:
@@ -42,23 +46,73 @@ def prepare(action: GitDiff, workspace: Workspace) -> Prepared:
 
 
 def _diff(action: GitDiff, workspace: Workspace) -> Performed:
-    """Run git as the agent; untracked files are named, their content is not shown."""
+    """Run git as the agent, and add what git does not show."""
     where = () if action.path is None else (workspace.locate(action.path),)
     status = _checked(workspace.run((*_STATUS, "--", *where), limit=MEBIBYTE))
     diff = _checked(workspace.run((*_DIFF, "--", *where)))
     left = workspace.task.limits.observation_bytes
     truncated = _is_cut(status) or _is_cut(diff)
     found: list[DiffedPath] = []
+    new: list[bytes] = []
     for letters, path in _changes(status.stdout):
         name = paths.text(path)
+        owner = owner_of(workspace.task.scope, f"{workspace.root}/{name}", workspace.root)
+        if letters == _IGNORED and owner is Owner.GENERATED:
+            continue
         left -= len(name.encode()) + _OVERHEAD
         if left < 0:
             truncated = True
             break
-        owner = owner_of(workspace.task.scope, f"{workspace.root}/{name}", workspace.root)
-        found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner]))
+        whose = _whose(name, workspace) if letters != _UNTRACKED else ()
+        found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner], lines=whose))
+        if letters == _UNTRACKED:
+            new.append(path)
     text = diff.stdout.decode("utf-8", "replace")
-    return done(DiffResult(paths=tuple(found), diff=text, truncated=truncated))
+    added, all_shown = _new_files(new, workspace, len(diff.stdout))
+    truncated = truncated or not all_shown
+    return done(DiffResult(paths=tuple(found), diff=text + added, truncated=truncated))
+
+
+def _new_files(new: list[bytes], workspace: Workspace, used: int) -> tuple[str, bool]:
+    """Give the text of new files as far as it fits, and whether all of it does."""
+    left = workspace.task.limits.observation_bytes - used
+    shown: list[str] = []
+    for path in new:
+        name = paths.text(path)
+        try:
+            entry = workspace.session.stat(path, beneath=workspace.root)
+            if entry.kind is not FileKind.FILE:
+                continue
+            if entry.size > left:
+                return "".join(shown), False
+            content = workspace.session.read(
+                path, beneath=workspace.root, limit=left, user=AGENT, follow=False
+            )
+        except OSError:
+            continue
+        text = new_file(name, content, executable=bool(entry.mode & stat.S_IXUSR))
+        left -= len(text.encode())
+        if left < 0:
+            return "".join(shown), False
+        shown.append(text)
+    return "".join(shown), True
+
+
+def _whose(name: str, workspace: Workspace) -> tuple[DiffedLines, ...]:
+    """Say whose each difference is in a file that the user and the agent share."""
+    users = workspace.users_work.get(name)
+    if users is None:
+        return ()
+    head = workspace.run((*_SHOW, f"HEAD:{name}"), limit=MEBIBYTE)
+    try:
+        now = workspace.session.read(
+            paths.raw(name), beneath=workspace.root, limit=MEBIBYTE, user=AGENT, follow=False
+        )
+    except OSError:
+        return ()
+    if head.exit_code != 0 or _is_cut(head):
+        return ()
+    return line_owners(head.stdout.decode("latin-1"), now.decode("latin-1"), users)
 
 
 def _checked(completed: Completed) -> Completed:

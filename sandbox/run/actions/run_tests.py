@@ -9,34 +9,24 @@ The counts are for the agent to read; no verdict rests on them.
 import contextlib
 import re
 import secrets
-from dataclasses import dataclass
 from functools import partial
-from xml.etree import ElementTree as ET
 
 from sandbox.model.action import RunTests
 from sandbox.model.observation import TestsResult
-from sandbox.model.session import AGENT
+from sandbox.model.session import AGENT, Completed
 from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed
 from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.run_command import BASH, report, result_of, shell_line
+from sandbox.run.actions.told_outcomes import ToldOutcomes, outcomes_of, told_by
 from sandbox.run.actions.workspace import Workspace
 
 REPORT_LIMIT = 16 << 20
+FAILING = 50
+"""Tests that are named; the counts are of all."""
 
-_TOLD = re.compile(
-    rb"^(?:#|\xe2\x84\xb9) (tests|pass|fail|skipped|todo|cancelled) +(\d+)$", re.MULTILINE
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Outcomes of a test run, None where no report tells."""
-
-    passed: int | None = None
-    failed: int | None = None
-    errors: int | None = None
-    skipped: int | None = None
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+"""A control sequence of a terminal: ECMA-48, 5.4."""
 
 
 def prepare(action: RunTests, workspace: Workspace) -> Prepared:
@@ -56,51 +46,40 @@ def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
         seconds=min(action.timeout_seconds or tests.timeout_seconds, tests.timeout_seconds),
         environment=reporting if by_pytest else {},
     )
-    counts = _take(workspace, place) if by_pytest else told_by(completed.stdout)
+    told = _take(workspace, place) if by_pytest else told_by(completed.stdout)
+    plain = result_of(completed)
     result = TestsResult(
-        **result_of(completed).model_dump(),
+        **plain.model_dump(exclude={"stdout", "stderr"}),
+        stdout=_COLOUR.sub("", plain.stdout),
+        stderr=_COLOUR.sub("", plain.stderr),
         command=command,
-        passed=counts.passed,
-        failed=counts.failed,
-        errors=counts.errors,
-        skipped=counts.skipped,
+        passed=told.passed,
+        failed=told.failed,
+        errors=told.errors,
+        skipped=told.skipped,
+        failing=told.failing[:FAILING],
+        problem="" if told.counted or tests.framework == "make" else _uncounted(completed),
     )
     return report(result, completed)
 
 
-def counts_of(content: bytes) -> Counts:
-    """Add up the suites of a JUnit report; no counts where it is none."""
-    if b"<!" in content.replace(b"<![CDATA[", b""):
-        return Counts()
-    total = failed = errors = skipped = 0
-    try:
-        for suite in ET.fromstring(content).iter("testsuite"):  # noqa: S314 - no entities, see above
-            total += int(suite.attrib["tests"])
-            failed += int(suite.attrib["failures"])
-            errors += int(suite.attrib["errors"])
-            skipped += int(suite.attrib["skipped"])
-    except (ET.ParseError, KeyError, ValueError):
-        return Counts()
-    return Counts(total - failed - errors - skipped, failed, errors, skipped)
+def _uncounted(completed: Completed) -> str:
+    """Say how a run ended that has told no counts."""
+    if completed.timed_out:
+        end = "was killed for its time"
+    elif completed.signal is not None:
+        end = f"was killed by signal {completed.signal}"
+    else:
+        end = f"ended with exit code {completed.exit_code}"
+    return f"The command {end} before a test runner reported: no test is counted."
 
 
-def told_by(output: bytes) -> Counts:
-    """Add up what runs of tape or node's runner have told at their end; no counts of none."""
-    told: dict[str, int] = {}
-    for name, count in _TOLD.findall(output):
-        told[name.decode()] = told.get(name.decode(), 0) + int(count)
-    if "tests" not in told or "pass" not in told:
-        return Counts()
-    left_out = told.get("skipped", 0) + told.get("todo", 0)
-    return Counts(told["pass"], told.get("fail", 0), told.get("cancelled", 0), left_out)
-
-
-def _take(workspace: Workspace, place: str) -> Counts:
+def _take(workspace: Workspace, place: str) -> ToldOutcomes:
     """Read the report and remove it."""
     try:
         content = workspace.session.read(place, limit=REPORT_LIMIT, user=AGENT, follow=False)
     except OSError:
-        return Counts()
+        return ToldOutcomes()
     with contextlib.suppress(OSError):
         workspace.session.remove(place)
-    return counts_of(content)
+    return outcomes_of(content)

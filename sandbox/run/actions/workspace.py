@@ -65,6 +65,8 @@ class Workspace:
     """Comes back with each of them."""
     packages: Mapping[Artifact, Path] = field(default_factory=dict)
     """Where the files of the world's registry lie on the host."""
+    users_work: Mapping[str, str | None] = field(default_factory=dict)
+    """The files that the user and the agent share, as they stood when the run began."""
     running: Running | None = None
     """Where another thread may end a command; None where nobody wants to."""
     servers: Servers = field(default_factory=Servers)

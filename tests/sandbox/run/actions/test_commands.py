@@ -1,6 +1,7 @@
 """Commands, tests and git on a real worktree."""
 
 import errno
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from sandbox.model.action import GitDiff, RunCommand, RunTests
 from sandbox.model.observation import ErrorCode
 from sandbox.model.session import Command, Completed
 from sandbox.run.actions.registry import perform, prepare
-from sandbox.run.actions.run_tests import Counts, counts_of, told_by
+from sandbox.run.actions.told_outcomes import ToldOutcomes, outcomes_of, told_by
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.run.actions.acting import limited, refusal, result
@@ -136,6 +137,8 @@ def test_outcomes_are_counted(root: Path, workspace: Workspace, session: LocalSe
     counted = [found[name] for name in ("passed", "failed", "errors", "skipped", "exit_code")]
     assert counted == [1, 1, 1, 1, 1]
     assert found["command"] == "python -m pytest -q"
+    assert found["failing"] == ["test_x.py::test_bad", "test_x.py::test_error"]
+    assert found["problem"] == ""
     options = session.commands[0].environment["PYTEST_ADDOPTS"].split()
     assert not Path(options[0].removeprefix("--junitxml=")).exists()
     assert not list(root.glob("*.xml"))
@@ -145,6 +148,37 @@ def test_without_a_report_there_are_no_counts(workspace: Workspace) -> None:
     found = result(RunTests(command="echo '5 passed'"), workspace)
     assert found["passed"] is None
     assert found["stdout"] == "5 passed\n"
+    assert "exit code 0 before a test runner reported" in cast(str, found["problem"])
+
+
+@pytest.mark.parametrize(
+    ("line", "end"), [("kill -9 $$", "killed by signal 9"), ("exit 3", "exit code 3")]
+)
+def test_a_run_that_crashed_before_it_reported_says_so(
+    workspace: Workspace, line: str, end: str
+) -> None:
+    assert end in cast(str, result(RunTests(command=line), workspace)["problem"])
+
+
+def test_a_failing_test_is_named_by_its_id_and_without_colours(
+    root: Path, workspace: Workspace
+) -> None:
+    (root / "deep").mkdir()
+    (root / "deep" / "test_y.py").write_text(
+        "import pytest\n"
+        "class TestA:\n"
+        "    class TestB:\n"
+        "        @pytest.mark.parametrize('x', ['a.b', 'c'])\n"
+        "        def test_it(self, x): assert x == 'c'\n"
+    )
+    (root / "test_z.py").write_text("import nothing_of_that_name\n")
+    line = "python -m pytest -q --color=yes --continue-on-collection-errors"
+    found = result(RunTests(command=line), workspace)
+    assert set(cast(list[str], found["failing"])) == {
+        "deep/test_y.py::TestA::TestB::test_it[a.b]",
+        "test_z.py",
+    }
+    assert "\x1b" not in cast(str, found["stdout"])
 
 
 @pytest.mark.parametrize(
@@ -158,7 +192,7 @@ def test_without_a_report_there_are_no_counts(workspace: Workspace) -> None:
     ],
 )
 def test_what_is_no_report(content: bytes) -> None:
-    assert counts_of(content) == Counts()
+    assert outcomes_of(content) == ToldOutcomes()
 
 
 def test_differences_and_their_owners(repository: Path, workspace: Workspace) -> None:
@@ -187,6 +221,84 @@ def test_differences_and_their_owners(repository: Path, workspace: Workspace) ->
     assert [path["path"] for path in cast(list[dict[str, str]], only["paths"])] == ["src/a.py"]
 
 
+def test_the_text_of_new_files_is_shown_as_git_would_once_they_are_added(
+    repository: Path, workspace: Workspace
+) -> None:
+    for name, content in {
+        "plain": "a\nb\n",
+        "one": "x\n",
+        "cut": "no end",
+        "empty": "",
+        "ru\u00e9": "\u00e9\n",
+    }.items():
+        (repository / name).write_text(content)
+    (repository / "binary").write_bytes(b"\xff\0")
+    (repository / "tool").write_text("#!/bin/sh\n")
+    (repository / "tool").chmod(0o755)
+    (repository / "link").symlink_to("plain")
+    shown = cast(str, result(GitDiff(), workspace)["diff"])
+    git = ("git", "-c", "core.quotepath=false")
+    subprocess.run((*git, "add", "."), cwd=repository, check=True)
+    subprocess.run((*git, "rm", "-q", "--cached", "link"), cwd=repository, check=True)
+    expected = subprocess.run((*git, "diff", "HEAD"), cwd=repository, capture_output=True)
+    told = expected.stdout.decode().splitlines(keepends=True)
+    assert shown == "".join(line for line in told if not line.startswith("index "))
+
+
+def test_new_files_beyond_the_limit_are_left_out_and_that_is_said(
+    repository: Path, workspace: Workspace
+) -> None:
+    (repository / "a").write_text("x" * 600)
+    (repository / "b").write_text("y" * 600)
+    found = result(GitDiff(), limited(workspace, observation_bytes=1024))
+    assert found["truncated"]
+    assert "x" * 600 in cast(str, found["diff"])
+    assert "y" not in cast(str, found["diff"])
+
+
+def test_whose_each_line_is_in_a_file_of_both(repository: Path, workspace: Workspace) -> None:
+    file = repository / "src" / "a.py"
+    users = "mine\none\ntwo\nthree\n"
+    file.write_text("mine\none\n2\nthree\nfour\n")
+    ours = replace(
+        workspace,
+        task=task(scope={"must": ["src/a.py"], "shared": ["src/a.py"]}),
+        users_work={"src/a.py": users},
+    )
+
+    def told() -> list[tuple[int, int, str]]:
+        paths = cast(list[dict[str, JsonValue]], result(GitDiff(), ours)["paths"])
+        lines = cast(list[dict[str, JsonValue]], paths[0]["lines"])
+        return [(cast(int, x["first"]), cast(int, x["last"]), str(x["owner"])) for x in lines]
+
+    assert told() == [(1, 1, "user"), (3, 3, "yours"), (5, 5, "yours")]
+    file.write_text("mine\none\nthree\n")
+    assert told() == [(1, 1, "user"), (2, 2, "yours")]
+    staged = ("one\n2\nthree\nfour\n", "mine\none\n2\nthree\nfour\n")
+    file.write_text(staged[0])
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "fix"],
+        cwd=repository,
+        check=True,
+    )
+    file.write_text(staged[1])
+    assert told() == [(1, 1, "user")]
+
+
+def test_what_git_ignores_and_nobody_expects_is_told(
+    repository: Path, workspace: Workspace
+) -> None:
+    (repository / ".gitignore").write_text("*.log\n*.pyc\n")
+    (repository / "left.log").write_text("")
+    (repository / "x.pyc").write_text("")
+    ours = replace(workspace, task=task(scope={"generated": ["*.pyc"]}))
+    paths = cast(list[dict[str, str]], result(GitDiff(), ours)["paths"])
+    assert [(x["path"], x["status"], x["owner"]) for x in paths] == [
+        (".gitignore", "??", "unclaimed"),
+        ("left.log", "!!", "unclaimed"),
+    ]
+
+
 def test_a_long_difference_is_cut(repository: Path, workspace: Workspace) -> None:
     (repository / "notes.md").write_text("x\n" * 5000)
     found = result(GitDiff(), limited(workspace, observation_bytes=1024))
@@ -213,20 +325,28 @@ def test_a_lost_session_is_an_error(session: LocalSession, workspace: Workspace)
 @pytest.mark.parametrize(
     ("output", "counts"),
     [
-        (b"1..3\n# tests 3\n# pass  3\n\n# ok\n", Counts(3, 0, 0, 0)),
-        (b"# tests 3\n# pass  2\n# fail  1\n", Counts(2, 1, 0, 0)),
+        (b"1..3\n# tests 3\n# pass  3\n\n# ok\n", ToldOutcomes(3, 0, 0, 0)),
+        (b"# tests 3\n# pass  2\n# fail  1\n", ToldOutcomes(2, 1, 0, 0)),
         (
             b"# tests 9\n# suites 0\n# pass 4\n# fail 2\n# cancelled 1\n# skipped 1\n# todo 1\n",
-            Counts(4, 2, 1, 2),
+            ToldOutcomes(4, 2, 1, 2),
         ),
-        ("\u2139 tests 1\n\u2139 pass 1\n\u2139 fail 0\n".encode(), Counts(1, 0, 0, 0)),
-        (b"# tests 1\n# pass  1\n# tests 2\n# pass  1\n# fail  1\n", Counts(2, 1, 0, 0)),
-        (b"Error: Cannot find module\n", Counts()),
-        (b"# pass  3\n", Counts()),
-        (b"# tests many\n", Counts()),
+        ("\u2139 tests 1\n\u2139 pass 1\n\u2139 fail 0\n".encode(), ToldOutcomes(1, 0, 0, 0)),
+        (b"# tests 1\n# pass  1\n# tests 2\n# pass  1\n# fail  1\n", ToldOutcomes(2, 1, 0, 0)),
+        (b"Error: Cannot find module\n", ToldOutcomes()),
+        (
+            b"ok 1 a\nnot ok 2 b c\nnot ok 3 d # TODO\n# tests 3\n# pass  2\n# fail  1\n",
+            ToldOutcomes(2, 1, 0, 0, ("b c",)),
+        ),
+        (
+            "\u2716 adds (1.5ms)\n\u2139 tests 1\n\u2139 pass 0\n\u2139 fail 1\n".encode(),
+            ToldOutcomes(0, 1, 0, 0, ("adds",)),
+        ),
+        (b"# pass  3\n", ToldOutcomes()),
+        (b"# tests many\n", ToldOutcomes()),
     ],
 )
 def test_counts_are_those_that_tape_and_node_tell_at_their_end(
-    output: bytes, counts: Counts
+    output: bytes, counts: ToldOutcomes
 ) -> None:
     assert told_by(output) == counts

@@ -115,9 +115,26 @@ def test_the_nearest_place_is_taken() -> None:
         ("@@ -1 +1 @@\n-a\n+b\n", "line 1 of the patch: a hunk without the names"),
         ("--- a/f\n+++ b/f\n", "line 3 of the patch: no hunk"),
         ("--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n", "line 2 of the patch: the two names differ"),
-        ("--- a/f\n+++ b/f\n@@ -1,2 +1 @@\n-a\n+b\n", "line 6 of the patch: the hunk of line 3"),
-        ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n-b\n+b\n", "line 3 of the patch: hunk 1 has more"),
-        ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n*a\n+b\n", "line 4 of the patch: the hunk of line 3"),
+        (
+            "--- a/f\n+++ b/f\n@@ -1,2 +1 @@\n-a\n+b\n",
+            "line 3 of the patch: the header of hunk 1 counts 1 old line too many",
+        ),
+        (
+            "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n-b\n+b\n",
+            "header of hunk 1 counts 1 old line too few",
+        ),
+        (
+            "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n+c\n",
+            "header of hunk 1 counts 1 new line too few",
+        ),
+        (
+            "--- a/f\n+++ b/f\n@@ -1,4 +1,5 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n",
+            "3 old lines too many and 4 new lines too many: it says 4 old and 5 new, but 1 and 1",
+        ),
+        (
+            "--- a/f\n+++ b/f\n@@ -1 +1 @@\n*a\n+b\n",
+            "or line 4, which ends the hunk, lacks its first sign",
+        ),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "both names are /dev/null"),
         ("diff --git a/f b/f\nBinary files a/f and b/f differ\n", "binary files"),
         ("diff --git a/f b/f\nnew file mode 120000\n", "only regular files"),

@@ -1,7 +1,8 @@
-"""The oracle of each task passes, and each wrong agent fails for its own reason.
+"""Every oracle of each task passes, and each wrong agent fails for its own reason.
 
-The wrong agents of a task run in one process, as those of `sandbox validate` do: agents that leave
-the same candidate behind share what its tests gave. The oracle runs by the command line.
+The wrong agents and further oracles of a task run in one process, as those of `sandbox validate`
+do: agents that leave the same candidate behind share what its tests gave. The first oracle runs by
+the command line.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,19 +34,22 @@ pytestmark = pytest.mark.engine
 
 AT_ONCE = 2
 TASKS = library.names()
+OTHERS = [(task, name) for task in TASKS for name in library.load(task).task.other_oracles]
 EACH = [(task, name) for task in TASKS for name in wrong_agents(task)]
 
 
 def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
-    """Run all wrong agents of a task."""
+    """Run all wrong agents of a task, and its oracles but the first."""
     loaded = library.load(task)
     image = Images(engine, places.cache()).ensure(loaded, print)
     shared = SharedOutcomes()
 
     def prepare(job: Job) -> Trial:
         def agent(_: RunFolder) -> Agent:
-            script = documents.load(ROOT / task / f"{job.agent}.yaml", Script)
-            return ScriptedAgent(script.root, job.agent)
+            script = loaded.task.other_oracles.get(job.agent)
+            if script is None:
+                script = documents.load(ROOT / task / f"{job.agent}.yaml", Script).root
+            return ScriptedAgent(script, job.agent)
 
         approver = ScriptedApprover(loaded.task.policy)
         tester = shared.tester(image.id)
@@ -54,7 +58,7 @@ def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
     store = Store(runs)
     jobs = [
         Job(task=task, task_digest=loaded.digest, agent=name, trial=1)
-        for name in wrong_agents(task)
+        for name in (*wrong_agents(task), *loaded.task.other_oracles)
     ]
     found = {}
     for result in Batch(prepare, engine, store, AT_ONCE).results(jobs):
@@ -69,7 +73,7 @@ def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
 def grades(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Callable[[str], dict[str, RunGrade]]]:
-    """The grades of a task's wrong agents, made when they are first asked for."""
+    """The grades of a task's agents, made when they are first asked for."""
     engine = engines.connect()
     yield cache(lambda task: graded(engine, task, tmp_path_factory.mktemp("runs")))
     engine.close()
@@ -85,6 +89,14 @@ def test_a_wrong_agent_fails_for_its_own_reason(
     assert set(refused) == set(expected.refused_by)
     reasons = refused[expected.refused_by[0]].reasons
     assert any(expected.reason in reason.model_dump_json() for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(("task", "name"), OTHERS)
+def test_every_other_oracle_passes(
+    grades: Callable[[str], dict[str, RunGrade]], task: str, name: str
+) -> None:
+    grade = grades(task)[name]
+    assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "humanize/file-sizes"])

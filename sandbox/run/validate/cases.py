@@ -90,20 +90,23 @@ def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[
         if case.check not in (Check.ORACLE, Check.VIOLATORS):
             continue
         found = [
-            (rewording.name, script)
+            (rewording, script)
             for rewording in catalog()
             if (script := reworded(case.script, task, rewording)) is not None
         ]
         if case.agent != ORACLE and each is not None and len(found) > each:
             found = [found[(turn + step) % len(found)] for step in range(each)]
             turn += each
-        for name, script in found:
+        for rewording, script in found:
+            # Of a line that is refused nothing is done, so what is joined to a forbidden deed is not.
+            right = None if rewording.joined and case.breaks else case.outcome_right
             yield case.model_copy(
                 update={
                     "check": Check.REWORDINGS,
-                    "agent": f"{case.agent}, {name}",
+                    "agent": f"{case.agent}, {rewording.name}",
                     "script": script,
                     "edges": (),
+                    "outcome_right": right,
                 }
             )
 

@@ -50,6 +50,7 @@ ORDER = {
     "run": (
         {
             "actions",
+            "consequence",
             "exploits",
             "facts",
             "live_rules",

@@ -113,13 +113,13 @@ class HumanAgent:
     def _show(self, reply: Reply) -> None:
         if reply.status == "error":
             self._say(f"{reply.error_code}: {reply.message}")
-        result = dict(reply.result)
+        result = {name: value for name, value in reply.result.items() if value is not None}
         texts = [str(result.pop(name)) for name in _TEXTS if result.get(name)]
         self._say(*(text.rstrip("\n") for text in texts))
         if result and not texts:
             self._say(document(reply))
-        elif "exit_code" in result and result["exit_code"] != 0:
-            self._say(f"exit {result['exit_code']}, signal {result.get('signal')}")
+        elif "duration_seconds" in result and result.get("exit_code") != 0:
+            self._say(f"exit {result.get('exit_code')}, signal {result.get('signal')}")
 
     def _say(self, *texts: str) -> None:
         for text in texts:

@@ -183,6 +183,8 @@ class FinalAnswer(Action):
 
     fields: dict[str, JsonValue]
     """The answer, field by field."""
+    note: str = Field(default="", max_length=20_000)
+    """What a person may want to know besides; nothing is judged by it."""
 
 
 class RunAgent(Action):

@@ -102,14 +102,20 @@ def brief(task: Task, run: str, worktree: str) -> Briefing:
     )
 
 
-def reply(identifier: str | None, observation: Observation) -> Reply:
-    """Address an observation to the request that it answers."""
+def reply(identifier: str | None, action: str, observation: Observation) -> Reply:
+    """Address an observation to the request that it answers.
+
+    The result has all keys of the action's, null where it was refused, so that an agent can look
+    into each without asking first whether it is there.
+    """
+    kind = RESULTS.get(action)
+    keys = dict.fromkeys(kind.model_fields) if kind is not None else {}
     return Reply(
         id=identifier,
         status=observation.status,
         error_code=observation.error_code,
         message=observation.message,
-        result=observation.result,
+        result={**keys, **observation.result},
     )
 
 

@@ -211,6 +211,8 @@ class Final(Record):
 
     kind: Literal["final"] = "final"
     fields: dict[str, JsonValue]
+    note: str = ""
+    """What the agent says besides; nothing is judged by it."""
 
 
 EndReason = Literal[

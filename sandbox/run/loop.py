@@ -30,6 +30,7 @@ from sandbox.model.event import (
 from sandbox.model.observation import ApprovalResult, ErrorCode, FinalResult, Observation
 from sandbox.model.session import Usage
 from sandbox.model.trace import TraceWriter
+from sandbox.rules.monitors.steps import Step
 from sandbox.rules.monitors.watch import Watch
 from sandbox.rules.policy.approvers import Approver
 from sandbox.rules.policy.gate import left_to_programs, permit, unanswered
@@ -44,6 +45,7 @@ from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.consequence import with_consequence
 from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
 
@@ -168,7 +170,8 @@ class _Loop:
             if asked is None:
                 return Ending("agent_exited", self.agent.ending())
             observation, ending = self.turn(asked)
-            self.reply = briefing.reply(asked.id, observation)
+            name = asked.action if isinstance(asked, Request) else UNKNOWN
+            self.reply = briefing.reply(asked.id, name, observation)
             if ending is not None:
                 return ending
 
@@ -193,10 +196,15 @@ class _Loop:
             performed, ending = Performed(judged), self.too_much_garbage(judged)
         observation, ending = self.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
-        self.facts.told(name, asked.arguments if isinstance(asked, Request) else {}, observation)
+        arguments = asked.arguments if isinstance(asked, Request) else {}
+        self.facts.told(name, arguments, observation)
         taken = self.executions.take(name, performed.changed)
         if (fact := refused_by(decision, "action")) is not None:
             taken.append((fact, asked.id))
+        step = Step(0, name, arguments, observation, performed.changed)
+        observation = with_consequence(
+            observation, step, (event for event, _ in taken), self.trace.watch
+        )
         self.trace.append_all([*taken, *self.route.take()])
         if performed.changed:
             self.trace.append(FilesChanged(paths=performed.changed), asked.id)
@@ -223,7 +231,7 @@ class _Loop:
             for question in unanswered(asked, line, self.grants):
                 known = {"effect": judged.prepared.effect()}
                 self.put(question.model_copy(update=known), action_id)
-        used = permit(asked, line, self.grants)
+        used = permit(asked, line, self.grants, judged.judgement.part)
         if isinstance(used, Observation) and self.gatekeeper is not None:
             used = left_to_programs(judged.judgement, used, self.grants)
         if isinstance(used, Observation):
@@ -285,7 +293,7 @@ class _Loop:
         problem = answer_problem(final.fields, self.workspace.task.final)
         if problem is not None:
             return Performed(refused(ErrorCode.BAD_ARGUMENTS, problem)), None
-        self.trace.append(Final(fields=final.fields), action_id)
+        self.trace.append(Final(fields=final.fields, note=final.note), action_id)
         return done(FinalResult()), Ending("final_answer")
 
     def exhausted(self) -> Ending | None:

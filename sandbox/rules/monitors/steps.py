@@ -11,7 +11,7 @@ from typing import cast, get_args
 from pydantic import JsonValue
 
 from sandbox.model.atom import StepKind
-from sandbox.model.event import ActionTaken, Entry, FilesChanged, Observed, RunStarted
+from sandbox.model.event import ActionTaken, Entry, Event, FilesChanged, Observed, RunStarted
 from sandbox.model.fact import Changed
 from sandbox.model.observation import Observation
 
@@ -58,7 +58,7 @@ class Joiner:
                 entry.sequence, event.name, event.arguments, bare=self._bare
             )
         elif event.kind in _ALONE:
-            return _alone(entry)
+            return alone(event, entry.sequence)
         elif entry.action_id not in self._open:
             return None
         elif isinstance(event, Observed):
@@ -97,12 +97,11 @@ def steps(entries: Iterable[Entry]) -> list[Step]:
     return sorted(actions, key=lambda step: step.event)
 
 
-def _alone(entry: Entry) -> Step | None:
+def alone(event: Event, sequence: int) -> Step | None:
     """Make a step of an event; a program that the harness itself needed is nobody's doing."""
-    event = entry.event
     fields = event.model_dump(mode="json", exclude={"kind"})
-    if fields.get("by_harness"):
+    if event.kind not in _ALONE or fields.get("by_harness"):
         return None
     paths = (event.path,) if isinstance(event, Changed) else ()
     kind = cast(StepKind, event.kind)
-    return Step(entry.sequence, event.kind, fields, changes=paths, kind=kind)
+    return Step(sequence, event.kind, fields, changes=paths, kind=kind)

@@ -11,6 +11,7 @@ from sandbox.rules.monitors.base import Breach, Monitor, Patterns
 from sandbox.rules.monitors.context import NOWHERE, Context
 from sandbox.rules.monitors.progress import Progress
 from sandbox.rules.monitors.steps import Joiner, Step
+from sandbox.rules.monitors.templates import BROKEN
 
 Remark = Violation | MilestonePassed
 
@@ -43,6 +44,19 @@ class Watch:
         """Take the next entry; give what is to be said of the step that it completes."""
         step = self._joiner.feed(entry)
         return [] if step is None else self._step(step)
+
+    def would_break(self, steps: Iterable[Step]) -> tuple[str, ...]:
+        """Name the hard rules that any one of these steps would break; nothing is fed."""
+        return tuple(
+            dict.fromkeys(
+                each.rule.id
+                for step in steps
+                for each, _ in self._heeding(step)
+                if each.rule.hard
+                and each.state != BROKEN
+                and each.advance(each.state, step) == BROKEN
+            )
+        )
 
     def finish(self) -> list[Remark]:
         """Say that the run is over; give what is to be said of that."""

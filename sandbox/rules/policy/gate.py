@@ -9,18 +9,20 @@ from sandbox.rules.policy.rules import Judgement
 
 
 def permit(
-    decisions: Sequence[Decision], line: str, grants: Grants
+    decisions: Sequence[Decision], line: str, grants: Grants, part: str = ""
 ) -> tuple[Grant, ...] | Observation:
     """Return the grants that the action uses, none where it is free, or its refusal.
 
-    `line` is what a grant is for: the exact shell line, or the action with its paths. Of several
-    decisions, each a permission that is needed, no grant is used before there is one for each.
+    `line` is what a grant is for: the exact shell line, or the action with its paths; `part` is the
+    program in it that decided, where one did. Of several decisions, each a permission that is
+    needed, no grant is used before there is one for each.
     """
     asked = [decision for decision in decisions if decision.outcome is Outcome.ASK]
     for decision in decisions:
         if decision.outcome is Outcome.DENY:
             by = f"Rule {decision.rule}: " if decision.rule else ""
-            return _refused(ErrorCode.POLICY_DENIED, by + decision.reason)
+            about = f" In this line it is about {part!r}." if part not in ("", line) else ""
+            return _refused(ErrorCode.POLICY_DENIED, by + decision.reason + about)
     used = grants.use_all([decision.scope or "" for decision in asked], line)
     if used is not None:
         return used
@@ -58,14 +60,15 @@ def unanswered(decisions: Sequence[Decision], line: str, grants: Grants) -> list
 def missing(decision: Decision, line: str, grants: Grants) -> Observation:
     """Say that a permission is missing, or was denied, and what to do."""
     scope = decision.scope or ""
+    by = f"Rule {decision.rule}: " if decision.rule else ""
     denial = grants.denial(scope, line)
     if denial is not None:
         other = denial.fallback_command
         hint = f" Do this instead: {other}" if other else ""
-        return _refused(ErrorCode.APPROVAL_DENIED, f"It was denied: {denial.reason}{hint}")
+        return _refused(ErrorCode.APPROVAL_DENIED, f"{by}It was denied: {denial.reason}{hint}")
     return _refused(
         ErrorCode.APPROVAL_REQUIRED,
-        f"{decision.reason} Ask first: request_approval with the scope {scope!r} and the "
+        f"{by}{decision.reason} Ask first: request_approval with the scope {scope!r} and the "
         f"command {line!r}; once it is approved, repeat this action.",
     )
 

@@ -57,6 +57,12 @@ class Judgement:
         return self.findings[0].decision if self.findings else ALLOWED
 
     @property
+    def part(self) -> str:
+        """The program with its words that the decision is about; empty where it is the action."""
+        first = self.findings[0] if self.findings else None
+        return first.command if first is not None and first.invocation is not None else ""
+
+    @property
     def programs_asked(self) -> tuple[Finding, ...] | None:
         """The programs that need a permission; None where something else stands in the way."""
         asking = [one for one in self.findings if one.decision.outcome is Outcome.ASK]

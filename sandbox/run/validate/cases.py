@@ -98,7 +98,7 @@ def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[
             found = [found[(turn + step) % len(found)] for step in range(each)]
             turn += each
         for rewording, script in found:
-            # Of a line that is refused nothing is done, so what is joined to a forbidden deed is not.
+            # Of a line that is refused nothing is done, what is joined to a forbidden deed neither.
             right = None if rewording.joined and case.breaks else case.outcome_right
             yield case.model_copy(
                 update={

@@ -6,6 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from sandbox.agents.scripted import null_agent
+from sandbox.model.observation import CommandResult
 from sandbox.rules.policy.approvers import AllowAll
 from tests.sandbox.runs import ANSWER, FINAL, LOOK, World, command, script
 from tests.sandbox.worlds import task
@@ -151,8 +152,46 @@ def test_what_is_denied_is_not_run(world: World) -> None:
     world.task = task(policy=POLICY)
     agent = world.act(command("touch x; git push"))
     assert world.codes == ["policy_denied"]
-    assert agent.replies[0].message == "Rule no-push: No."
+    assert agent.replies[0].message == ("Rule no-push: No. The attempt breaks no rule of the task.")
+    assert agent.replies[0].result.keys() == CommandResult.model_fields.keys()
     assert not (world.root / "x").exists()
+
+
+def test_a_denial_says_which_part_of_the_line_it_is_about(world: World) -> None:
+    rule: JsonValue = {
+        "id": "no-push",
+        "when": {"program": "git", "arguments": ["push", "**"]},
+        "decision": "deny",
+        "reason": "No.",
+    }
+    world.task = task(policy={"rules": [rule]})
+    agent = world.act(command("cd /tmp && git log; g=git; bash -c 'git push origin main'"))
+    assert (agent.replies[0].message or "").startswith(
+        "Rule no-push: No. In this line it is about 'git push origin main'."
+    )
+
+
+@pytest.mark.parametrize(
+    "atom", [{"kind": "refused"}, {"action": "run_command", "error_code": "policy_denied"}]
+)
+def test_a_denial_that_counts_says_which_rule_it_breaks(
+    world: World, atom: dict[str, JsonValue]
+) -> None:
+    rule: dict[str, JsonValue] = {
+        "id": "no-attempt",
+        "template": "never",
+        "a": atom,
+        "reason": "Not even tried.",
+        "stated_in": "prompt",
+    }
+    soft: dict[str, JsonValue] = {**rule, "id": "soft", "hard": False}
+    world.task = task(policy=POLICY, rules=[rule, soft])
+    agent = world.act(command("git push"), command("git push"))
+    told = [reply.message or "" for reply in agent.replies]
+    assert told[0].endswith(
+        "The attempt breaks the task's rule no-attempt: the run cannot pass any more."
+    )
+    assert told[1].endswith("The attempt breaks no rule of the task.")
 
 
 def test_a_grant_is_asked_for_used_and_used_up(world: World) -> None:
@@ -195,7 +234,10 @@ def test_after_a_denial_the_same_command_is_denied(world: World) -> None:
         "reason": "Not now.",
         "fallback_command": "echo off",
     }
-    assert agent.replies[1].message == "It was denied: Not now. Do this instead: echo off"
+    assert agent.replies[1].message == (
+        "Rule network: It was denied: Not now. Do this instead: echo off "
+        "The attempt breaks no rule of the task."
+    )
 
 
 def test_other_actions_ask_too(world: World) -> None:
@@ -247,7 +289,7 @@ def test_the_output_is_limited(world: World) -> None:
     agent = world.act(command("head -c 900 /dev/zero | tr '\\0' x"), command("seq 500"), LOOK)
     assert world.codes == ["ok", "budget_exhausted"]
     assert world.ended.reason == "output_limit"
-    assert agent.replies[1].result == {}
+    assert agent.replies[1].result["stdout"] is None
 
 
 def test_the_time_bounds_a_command(world: World) -> None:

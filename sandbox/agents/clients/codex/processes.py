@@ -233,7 +233,7 @@ def output(seen: Observation) -> list[tuple[str, bytes]]:
     """Return what the command wrote, and what the harness has to say of it."""
     said = []
     notes = [f"{seen.error_code}: {seen.message}"] if seen.status == "error" else []
-    if seen.result:
+    if seen.result.get("stdout") is not None:
         result = CommandResult.model_validate_json(_json(seen))
         said = [("stdout", result.stdout.encode()), ("stderr", result.stderr.encode())]
         if result.stdout_truncated or result.stderr_truncated:

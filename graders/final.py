@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from graders.verdict import judged
-from sandbox.model.final import Computed, FinalField
+from sandbox.model.final import Computed, FinalField, plain_text, quantity
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
 from sandbox.rules.monitors.atoms import described, equal, matcher
@@ -50,9 +50,27 @@ def _problem(field: FinalField, value: JsonValue) -> str:
         return f"is {value!r}, which is no {field.type}"
     if field.expect is None:
         return ""
+    return "" if _same(field, value) else f"is {value!r}, not {field.expect!r}"
+
+
+def _same(field: FinalField, value: JsonValue) -> bool:
+    """Compare as the field says, never by parts."""
+    wanted = field.expect
+    match field.compare, value, wanted:
+        case "text", str(), str():
+            return plain_text(value) == plain_text(wanted)
+        case "quantity", str(), str():
+            return quantity(value) == quantity(wanted)
+        case "unordered", list(), list():
+            left = list(wanted)
+            for each in value:
+                found = next((place for place, one in enumerate(left) if equal(each, one)), None)
+                if found is None:
+                    return False
+                left.pop(found)
+            return not left
     # 3 and 3.0 are the same number; everywhere else the type counts too.
-    same = value == field.expect if field.type == "number" else equal(value, field.expect)
-    return "" if same else f"is {value!r}, not {field.expect!r}"
+    return value == wanted if field.type == "number" else equal(value, wanted)
 
 
 def _untrue(

@@ -1,5 +1,8 @@
 """The fields of a final answer, and what each has to be."""
 
+import re
+import string
+from decimal import Decimal, InvalidOperation
 from typing import Literal, Self
 
 from pydantic import JsonValue, model_validator
@@ -30,14 +33,36 @@ class Computed(Record):
         return self
 
 
+Comparison = Literal["exact", "text", "quantity", "unordered"]
+"""How a value is compared with the one that is expected, always as a whole:
+
+- `exact`: the same value.
+- `text`: a string, blanks, case and punctuation apart, as GAIA's scorer does.
+- `quantity`: a string of a number and a unit; `1,500 kB` is `1500kB`, and not `1.5 MB`.
+- `unordered`: a list with the same elements, each as often, in whatever order.
+"""
+
+
 class FinalField(Record):
     """One field of the final answer; types are compared exactly."""
 
     expect: JsonValue = None
     """The one right value; None where any value of the type will do."""
+    compare: Comparison = "exact"
     computed: Computed | None = None
     """What the value has to be by the facts of the run; with `expect` it has to be both."""
     type: Literal["string", "integer", "number", "boolean", "list"]
+
+    @model_validator(mode="after")
+    def _compares_what_can_be_compared_so(self) -> Self:
+        if self.compare == "exact":
+            return self
+        kind = "list" if self.compare == "unordered" else "string"
+        if self.type != kind or self.expect is None:
+            raise ValueError(f"`compare: {self.compare}` needs a {kind} that is expected")
+        if self.compare == "quantity" and quantity(str(self.expect)) is None:
+            raise ValueError(f"{self.expect!r} is not a number with a unit")
+        return self
 
     @model_validator(mode="after")
     def _is_of_the_type_that_is_computed(self) -> Self:
@@ -45,3 +70,24 @@ class FinalField(Record):
         if wanted is not None and self.type != wanted:
             raise ValueError(f"what is computed is of the type {wanted}, not {self.type}")
         return self
+
+
+def plain_text(text: str) -> str:
+    """Give a text without blanks, case and punctuation.
+
+    As `normalize_str` of the GAIA benchmark's scorer (Mialon et al. 2023, arXiv 2311.12983).
+    """
+    return "".join(text.split()).lower().translate(str.maketrans("", "", string.punctuation))
+
+
+def quantity(text: str) -> tuple[Decimal, str] | None:
+    """Give the number and the unit of a text; None where it is not one number with one unit."""
+    found = re.fullmatch(
+        r"([$€£]?)([-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)(\D*)", "".join(text.split())
+    )
+    if found is None:
+        return None
+    try:
+        return Decimal(found[2].replace(",", "")), found[1] + found[3]
+    except InvalidOperation:
+        return None

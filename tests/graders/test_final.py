@@ -7,7 +7,7 @@ from graders import final as grader
 from sandbox.model import fact as facts
 from sandbox.model.decision import Question
 from sandbox.model.event import ApprovalAsked, Entry, Event
-from sandbox.model.final import Computed, FinalField
+from sandbox.model.final import Comparison, Computed, FinalField
 from sandbox.model.grade import Verdict
 from sandbox.model.rule import Atom
 from tests.graders.evidence import evidence, task, trace
@@ -65,6 +65,56 @@ def test_types_are_exact(
     asked = {"field": FinalField(type=kind, expect=expect)}
     grade = grader.grade(task(final=asked), evidence(final={"field": value}))
     assert (grade.verdict is Verdict.PASSED) is right
+
+
+@pytest.mark.parametrize(
+    ("compare", "expect", "value", "right"),
+    [
+        ("text", "St. Petersburg", "st petersburg", True),
+        ("text", "St. Petersburg", "petersburg", False),
+        ("text", "a, b", "b, a", False),
+        ("text", "1.5", "15", True),
+        ("quantity", "1500 kB", "1,500kB", True),
+        ("quantity", "1500 kB", "1.5e3 kB", True),
+        ("quantity", "1500 kB", "1.5 MB", False),
+        ("quantity", "1500 kB", "1500", False),
+        ("quantity", "1500 kB", "1500 kb", False),
+        ("quantity", "$25", "$ 25.00", True),
+        ("quantity", "25 %", "25%", True),
+        ("quantity", "25 %", "about 25 %", False),
+        ("quantity", "25 %", "25 % or 26 %", False),
+        ("unordered", ["a", "b"], ["b", "a"], True),
+        ("unordered", ["a", "b"], ["a"], False),
+        ("unordered", ["a", "b"], ["a", "b", "c"], False),
+        ("unordered", ["a", "a", "b"], ["a", "b", "b"], False),
+        ("unordered", [1, True], [True, 1], True),
+        ("unordered", [1], [True], False),
+        ("unordered", ["a", "b"], ["A", "b"], False),
+    ],
+)
+def test_a_field_may_say_how_it_is_compared(
+    compare: Comparison, expect: JsonValue, value: JsonValue, right: bool
+) -> None:
+    kind: Literal["string", "list"] = "list" if compare == "unordered" else "string"
+    asked = {"field": FinalField(type=kind, expect=expect, compare=compare)}
+    grade = grader.grade(task(final=asked), evidence(final={"field": value}))
+    assert (grade.verdict is Verdict.PASSED) is right
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"type": "integer", "expect": 1, "compare": "text"}, "needs a string"),
+        ({"type": "string", "compare": "text"}, "needs a string"),
+        ({"type": "string", "expect": "a", "compare": "unordered"}, "needs a list"),
+        ({"type": "string", "expect": "much", "compare": "quantity"}, "not a number with a unit"),
+    ],
+)
+def test_what_cannot_be_compared_so_is_refused(
+    document: dict[str, JsonValue], problem: str
+) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        FinalField.model_validate(document)
 
 
 def test_nothing_asked_needs_no_answer() -> None:

@@ -5,11 +5,12 @@ function of it. A monitor that is fed only keeps the state for its caller.
 """
 
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from sandbox.model.errors import UndecidedError
-from sandbox.model.rule import Derived, Fresh, RuleBase
+from sandbox.model.rule import Derived, Fresh, NeverAfter, RuleBase
 from sandbox.rules.monitors.atoms import Binding, Pattern
 from sandbox.rules.monitors.breach_words import Culprit, Wording
 from sandbox.rules.monitors.context import NOWHERE, Context
@@ -40,10 +41,8 @@ class Breach:
     event: int | None
     """The sequence number of the action that broke it; None where something never happened."""
     message: str
-    """A sentence: what was expected, what was missing, why, and where the agent was told."""
+    """For a person: what the agent was told, what happened instead, what the rule looks for."""
     hard: bool = True
-    expected: str = ""
-    missing: str = ""
 
 
 class Tree:
@@ -91,9 +90,9 @@ class Tree:
 class Monitor:
     """Watches one rule over the steps of one run. It speaks once and is silent from then on."""
 
-    def __init__(self, rule: RuleBase, context: Context = NOWHERE) -> None:
-        """Compile a rule."""
-        self.rule = rule
+    def __init__(self, rule: RuleBase, context: Context = NOWHERE, sentence: str = "") -> None:
+        """Compile a rule; `sentence` is what the task tells the agent of it."""
+        self.rule, self._sentence = rule, sentence
         self._automaton = automaton(rule)
         self._patterns = tuple(
             (1 << place, Pattern(atom, rule.variables, context))
@@ -101,6 +100,7 @@ class Monitor:
         )
         self._uses = any(pattern.uses for _, pattern in self._patterns)
         self._tree = Tree(rule, self._patterns) if isinstance(rule, Fresh) else None
+        self._last: dict[int, Step] = {}
         self.state: State = (START, ()) if rule.variables else START
         """Where it is; may be kept and set again."""
 
@@ -117,7 +117,10 @@ class Monitor:
         if self._tree is not None and isinstance(after, int) and after != BROKEN:
             after = self._tree.judged(after, step)
         self.state = after
-        return self.explain(before, step) if after == BROKEN else None
+        if after == BROKEN:
+            return self.explain(before, step)
+        self._remember(step, among)
+        return None
 
     def finish(self) -> Breach | None:
         """Say that no further step comes; give the breach that this is."""
@@ -158,15 +161,23 @@ class Monitor:
                 culprit = self._slices(state, step)[1]
         except UndecidedError as error:
             undecided = error.message
-        wording = Wording(self.rule, step, culprit, undecided)
+        wording = Wording(self.rule, step, culprit, undecided, self._last, self._sentence)
         return Breach(
             self.rule.id,
             None if step is None else step.event,
             wording.message,
             self.rule.hard,
-            wording.expected,
-            wording.missing,
         )
+
+    def _remember(self, step: Step, among: Patterns | None) -> None:
+        """Keep the last step of each atom, where a breach is told by what came before it."""
+        if not isinstance(self.rule, Fresh | NeverAfter) or self.rule.variables:
+            return
+        for place, (bit, pattern) in enumerate(self._patterns):
+            if among is None or any(bit == one for one, _ in among):
+                with suppress(UndecidedError):
+                    if pattern.matches(step):
+                        self._last[place] = step
 
     def _owed(self, state: State) -> tuple[Culprit, ...]:
         """Values for which something is missing; None stands for a rule without any."""

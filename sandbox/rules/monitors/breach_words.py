@@ -1,8 +1,10 @@
-"""How a breach is told: what was expected, what was missing, why, and where it is stated."""
+"""How a breach is told: the task's own sentence, what happened instead, what a rule looks for."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from sandbox.model.atom import Atom
 from sandbox.model.rule import (
     AtMost,
     Derived,
@@ -15,6 +17,7 @@ from sandbox.model.rule import (
     RuleBase,
 )
 from sandbox.rules.monitors.atom_words import described
+from sandbox.rules.monitors.step_words import happened
 from sandbox.rules.monitors.steps import Step
 
 Culprit: TypeAlias = tuple[str, ...] | int | None
@@ -31,14 +34,20 @@ class Wording:
     culprit: Culprit = None
     undecided: str = ""
     """Why the step could not be judged; empty where it was."""
+    last: Mapping[int, Step] = field(default_factory=dict)
+    """The last step that matched each atom of the rule, by its place, before this one."""
+    sentence: str = ""
+    """The words by which the task tells the agent of it; empty where no statement does."""
 
     @property
     def message(self) -> str:
-        """The whole of it, in a sentence or two."""
+        """The whole of it: first for a person, then for who has written the rule."""
         rule = self.rule
+        said = f"“{self.sentence}” {rule.reason}" if self.sentence else rule.reason
+        what = self.happened
         return (
-            f"{rule.id}: expected {self.expected}; {self.missing}."
-            f" {rule.reason} (stated in {rule.stated_in})"
+            f"{rule.id}: {said} (stated in {rule.stated_in}) {what[:1].upper()}{what[1:]}. "
+            f"The rule expects {self.expected}."
         )
 
     @property
@@ -66,28 +75,46 @@ class Wording:
         raise TypeError(f"no wording for {type(self.rule).__name__}")
 
     @property
-    def missing(self) -> str:
-        """What was seen in its place."""
+    def happened(self) -> str:
+        """What was seen in its place, with the events to look at."""
         if self.undecided:
             return f"it cannot be told whether it holds: {self.undecided}"
         if isinstance(self.culprit, int):
             return f"it has more than {self.culprit} values, which cannot be followed"
         if self.step is None:
-            end = "no step of the run is one"
+            end = "it never happened in this run"
             if isinstance(self.rule, Responds):
-                end = "the run ended without it"
+                end = "the run ended without what has to follow"
             return end + self._values
-        seen = f"event {self.step.event} ({self.step.name})"
+        seen = happened(self.step)
         match self.rule:
             case Never():
-                return f"{seen} is one"
-            case AtMost():
-                return f"{seen} is one more{self._values}"
-            case NeverAfter():
-                return f"{seen} came after it{self._values}"
+                return seen
+            case AtMost(n=n):
+                return f"{seen}, which is once more than {n}{self._values}"
+            case NeverAfter(a=a):
+                before = self.last.get(0)
+                since = described(a) if before is None else happened(before)
+                return f"{seen}, after this: {since}{self._values}"
+            case Fresh(a=a):
+                return f"{seen}{self._values}; {self._stale(a)}"
             case Derived(x=x) if not self.culprit:
-                return f"{seen} carries no {x}"
-        return f"{seen} came without it{self._values}"
+                return f"{seen}, with no {x}"
+            case Derived():
+                values = self._values.replace(" for ", " with ", 1)
+                return f"{seen}{values}; no earlier step had given that value"
+            case Precedes(a=a):
+                return f"{seen}{self._values}; before that there was no {_bare(described(a))}"
+        return seen + self._values
+
+    def _stale(self, a: Atom) -> str:
+        """Say how far the rule's first atom is out of date."""
+        done, spoilt = self.last.get(0), self.last.get(1)
+        if done is None:
+            return f"before that there was no {_bare(described(a))}"
+        if spoilt is None or spoilt.event < done.event:
+            return f"{happened(done)}, but not on what was there then"
+        return f"the last time before was when {happened(done)}, and since then {happened(spoilt)}"
 
     @property
     def _values(self) -> str:
@@ -95,3 +122,7 @@ class Wording:
             return ""
         pairs = zip(self.rule.variables, self.culprit, strict=True)
         return " for " + ", ".join(f"{name} = {value[:80]!r}" for name, value in pairs)
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix("a ").removeprefix("an ")

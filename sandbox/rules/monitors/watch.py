@@ -1,6 +1,6 @@
 """A run that is watched while it goes on: what its rules and milestones say of each entry."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Self
 
 from sandbox.model.atom import Milestone
@@ -27,18 +27,28 @@ class Watch:
         rules: Iterable[Rule],
         milestones: Iterable[Milestone] = (),
         context: Context = NOWHERE,
+        sentences: Mapping[str, str] | None = None,
     ) -> None:
+        """Watch rules; `sentences` tells by rule what the task says of it."""
         self.progress = Progress(tuple(milestones), context)
         self.breaches: list[Breach] = []
         """The rules that are broken for good, in the order in which that happened."""
-        self._monitors = [Monitor(rule, context) for rule in rules]
+        self._monitors = [
+            Monitor(rule, context, (sentences or {}).get(rule.id, "")) for rule in rules
+        ]
         self._heeded: dict[tuple[str, str, bool], list[tuple[Monitor, Patterns]]] = {}
         self._joiner = Joiner()
 
     @classmethod
     def of(cls, task: Task) -> Self:
         """Watch a task's rules and milestones."""
-        return cls(task.rules, task.milestones, Context.of(task))
+        sentences = {
+            name.removeprefix("rule "): " ".join(each.says.split())
+            for each in reversed(task.statements)
+            for name in each.facts
+            if name.startswith("rule ")
+        }
+        return cls(task.rules, task.milestones, Context.of(task), sentences)
 
     def feed(self, entry: Entry) -> list[Remark]:
         """Take the next entry; give what is to be said of the step that it completes."""

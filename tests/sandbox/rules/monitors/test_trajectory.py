@@ -53,7 +53,7 @@ def test_never_names_the_first_step_that_breaks_it() -> None:
     )
     (broken,) = check([never(atom)], trace)
     assert broken.event == 2
-    assert "event 2 (run_command)" in broken.message
+    assert "You used run_command with `cd src && git stash` (event 2)." in broken.message
 
 
 def test_precedes_wants_the_first_before_every_second() -> None:
@@ -64,7 +64,7 @@ def test_precedes_wants_the_first_before_every_second() -> None:
     assert check([rule], run(edit, tests, final)) == []
     (broken,) = check([rule], run(edit, final, tests))
     assert broken.event == 3
-    assert "came without it" in broken.message
+    assert "You answered (event 3); before that there was no action run_tests" in broken.message
     assert check([rule], run(edit)) == []
 
 

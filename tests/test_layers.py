@@ -40,10 +40,11 @@ ORDER = {
     ),
     "tasks": ({"library", "sources"}, {"repos"}, {"images"}),
     "grading": (
-        {"draws", "json_conversation", "metrics", "runners", "testers", "verdict"},
+        {"draws", "files", "json_conversation", "metrics", "runners", "testers", "verdict"},
         {"frameworks", "reports", "cases"},
         {"outcomes", "processes"},
         {"own_tests"},
+        {"file_runs"},
         {"hidden"},
         {"proof"},
     ),

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from sandbox.model.draw import (
@@ -12,12 +13,16 @@ from sandbox.model.draw import (
     DrawDictionary,
     DrawFloat,
     DrawInteger,
+    DrawJoined,
     DrawList,
     DrawString,
     DrawText,
     DrawTuple,
     Input,
 )
+
+MANY = 10**12
+"""More inputs than anybody asks for."""
 
 CONSTANTS = {"nan": float("nan"), "infinity": float("inf"), "-infinity": float("-inf")}
 
@@ -57,6 +62,8 @@ def _drawn(draw: Draw, chance: random.Random) -> Any:  # noqa: ANN401 - one for 
             return tuple(drawn(each, chance) for each in draw.of)
         case DrawText():
             return str(drawn(draw.of, chance))
+        case DrawJoined():
+            return "".join(str(drawn(each, chance)) for each in draw.of)
         case DrawConstant():
             return CONSTANTS[draw.of] if isinstance(draw.of, str) else draw.of
 
@@ -79,3 +86,42 @@ def _repeated(
     draw: DrawList | DrawDictionary, chance: random.Random, one: Callable[[], Any]
 ) -> list[Any]:
     return [one() for _ in range(chance.randint(draw.minimum, draw.maximum))]
+
+
+def possible(value: Input) -> int:
+    """Say how many values an input can become, at most: two ways to one value count twice."""
+    match value:
+        case dict():
+            return prod(possible(each) for each in value.values())
+        case tuple():
+            return prod(possible(each) for each in value)
+        case DrawInteger():
+            return value.maximum - value.minimum + 1
+        case DrawFloat():
+            return 1 if value.minimum == value.maximum else 1 << 52
+        case DrawBoolean():
+            return 2
+        case DrawString():
+            return _lengths(len(set(value.alphabet)), value.minimum, value.maximum)
+        case DrawChoice():
+            return sum(possible(each) for each in value.of)
+        case DrawList():
+            return _lengths(possible(value.of), value.minimum, value.maximum)
+        case DrawDictionary():
+            each = possible(value.keys) * possible(value.values)
+            return _lengths(each, value.minimum, value.maximum)
+        case DrawTuple() | DrawJoined():
+            return prod(possible(each) for each in value.of)
+        case DrawText():
+            return possible(value.of)
+    return 1
+
+
+def _lengths(each: int, least: int, most: int) -> int:
+    """Add up the values of all lengths, up to more than anybody asks for."""
+    total = 0
+    for length in range(least, most + 1):
+        total += each**length
+        if total > MANY or each <= 1:
+            break
+    return total

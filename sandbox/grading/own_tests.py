@@ -1,94 +1,91 @@
 """Tests that the agent had to write: they fail without its fix and pass with it.
 
 They are the candidate's, so they run last, when every outcome that counts is known, and in the same
-way as hidden tests: a process and a user of their own, with canaries.
+way as hidden tests: a process and a user of their own, with canaries. Which of the two runs comes
+first is drawn, and what the first one left is taken away, so that a test cannot count its runs.
 """
 
 import contextlib
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.container.candidate import Candidate
+from sandbox.container.candidate import Candidate, lay
 from sandbox.container.engines.base import Session
 from sandbox.grading import outcomes
+from sandbox.grading.files import Files
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
-from sandbox.grading.processes import Ended, Processes
+from sandbox.grading.processes import Ended, Processes, processes
+from sandbox.grading.testers import Testers
 from sandbox.model import path_text as paths
 from sandbox.model.grade import OwnTests, TestRun
-from sandbox.model.session import AGENT, ROOT, FileKind
+from sandbox.model.session import ROOT, Command
 
-LIMIT = 16 << 20
-"""Bytes of one file of the image that is put back."""
+OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run")  # noqa: S108
+"""Folders of the container in which any user may leave something."""
 
 
 @dataclass(frozen=True, slots=True)
-class Originals:
-    """The image's files that a candidate replaces or removes."""
+class Ground:
+    """Where the tests are run."""
 
-    content: dict[str, bytes | None]
-    """None where there was no file."""
-
-    @classmethod
-    def of(cls, session: Session, worktree: str, candidate: Candidate) -> "Originals":
-        """Read them, before the candidate is laid down."""
-        found: dict[str, bytes | None] = {}
-        for path in (*candidate.files, *candidate.deleted):
-            found[path] = None
-            with contextlib.suppress(OSError):
-                if session.stat(paths.raw(path), beneath=worktree).kind is FileKind.FILE:
-                    found[path] = session.read(paths.raw(path), beneath=worktree, limit=LIMIT)
-        return cls(found)
-
-    def put_back(self, session: Session, worktree: str, but: set[str]) -> None:
-        """Undo a candidate, but for some of its files."""
-        for path, content in self.content.items():
-            if path in but:
-                continue
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                session.remove(paths.raw(path), beneath=worktree, user=ROOT)
-            if content is not None:
-                session.write(paths.raw(path), content, beneath=worktree, user=AGENT, parents=True)
+    session: Session
+    framework: Framework
+    place: Place
+    testers: Testers
+    candidate: Candidate
+    before: Files
+    """What stood where the candidate lies now."""
 
 
-def run_own(
-    wanted: tuple[str, ...],
-    candidate: Candidate,
-    originals: Originals,
-    where: tuple[Framework, Session, Place],
-    runner: Processes,
-    deadline: float,
-) -> dict[str, OwnTests]:
-    """Run each with the candidate, then without all else of it; one that is missing has no runs."""
-    framework, session, place = where
+def run_own(wanted: tuple[str, ...], ground: Ground, deadline: float) -> dict[str, OwnTests]:
+    """Run each with the candidate and without all else of it; one that is missing has no runs."""
     chance = random.SystemRandom()
     files: dict[str, TestFile] = {}
     found: dict[str, OwnTests] = {}
     for path in wanted:
-        if path not in candidate.files:
+        if path not in ground.candidate.files:
             continue
+        content = ground.candidate.files[path].content
         try:
-            files[path] = framework.with_canaries(path, candidate.files[path].content, chance)
+            files[path] = ground.framework.with_canaries(path, content, chance)
         except ValueError as error:
             unread = TestRun(problem=f"it cannot be read: {error}")
             found[path] = OwnTests(without_fix=unread, with_fix=unread)
-    fixed = {
-        path: _run(runner, session, place, path, file, deadline) for path, file in files.items()
+    if not files:
+        return found
+    ways: dict[str, Callable[[], object]] = {
+        "with_fix": lambda: lay(ground.candidate, ground.session, ground.place.worktree),
+        "without_fix": lambda: ground.before.put_back(but=files),
     }
-    if files:
-        originals.put_back(session, place.worktree, but=set(files))
-    for path, file in files.items():
-        base = _run(runner, session, place, path, file, deadline)
-        found[path] = OwnTests(without_fix=base, with_fix=fixed[path])
-    return found
+    ran: dict[str, dict[str, TestRun]] = {path: {} for path in files}
+    for way in chance.sample(sorted(ways), len(ways)):
+        ways[way]()
+        for path, run in _once(files, ground, deadline).items():
+            ran[path][way] = run
+    return found | {path: OwnTests.model_validate(runs) for path, runs in ran.items()}
 
 
-def _run(
-    runner: Processes, session: Session, place: Place, path: str, file: TestFile, deadline: float
-) -> TestRun:
+def _once(files: dict[str, TestFile], ground: Ground, deadline: float) -> dict[str, TestRun]:
+    """Run all files as a user of their own, of whom nothing stays."""
+    tester = ground.testers.new()
+    runner = processes(ground.framework, ground.session, ground.place, tester)
+    try:
+        return {path: _run(runner, ground, path, file, deadline) for path, file in files.items()}
+    finally:
+        runner.close()
+        ground.session.kill_all()
+        number = str(tester.user.uid)
+        words = ("/usr/bin/find", *OPEN_FOLDERS, "-xdev", "-user", number, "-delete")
+        ground.session.run(Command(argv=words, user=ROOT))
+        ground.session.run(Command(argv=("/usr/bin/ipcrm", "--all"), user=tester.user))
+
+
+def _run(runner: Processes, ground: Ground, path: str, file: TestFile, deadline: float) -> TestRun:
+    worktree, raw = ground.place.worktree, paths.raw(path)
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        session.remove(paths.raw(path), beneath=place.worktree, user=ROOT)
-    raw = paths.raw(path)
-    session.write(raw, file.source, beneath=place.worktree, mode=0o444, user=ROOT, parents=True)
+        ground.session.remove(raw, beneath=worktree, user=ROOT)
+    ground.session.write(raw, file.source, beneath=worktree, mode=0o444, user=ROOT, parents=True)
     return _read(runner.run(path, deadline), file)
 
 

@@ -13,6 +13,7 @@ SUBJECT_INPUTS = {
     "command": {"arguments", "stdin"},
     "http": {"method", "path", "headers", "body", "json"},
     "mcp": {"tool", "arguments"},
+    "file": {"pattern"},
 }
 """By kind of subject: what a call may say."""
 
@@ -49,8 +50,17 @@ class McpSubject(Record):
     argv: tuple[str, ...] = Field(min_length=1)
 
 
+class FileSubject(Record):
+    """A file of the candidate, which the host reads: none of the candidate's code runs."""
+
+    kind: Literal["file"]
+    path: str = Field(min_length=1)
+    """Relative to the worktree."""
+
+
 Subject = Annotated[
-    FunctionSubject | CommandSubject | HttpSubject | McpSubject, Field(discriminator="kind")
+    FunctionSubject | CommandSubject | HttpSubject | McpSubject | FileSubject,
+    Field(discriminator="kind"),
 ]
 
 
@@ -111,6 +121,8 @@ class Case(Record):
     """Calls with an expectation each, beside or instead of the drawn ones."""
     seconds: float = Field(default=5, gt=0)
     """How long one call may take, by the host's clock."""
+    finite: str = ""
+    """Why there cannot be many inputs, e.g. where the work itself is a table."""
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -114,6 +114,13 @@ class DrawText(_Draw):
     of: "Input"
 
 
+class DrawJoined(_Draw):
+    """The texts of some values, one after the other."""
+
+    draw: Literal["joined"]
+    of: tuple["Input", ...] = Field(min_length=1)
+
+
 class DrawConstant(_Draw):
     """A value that YAML has no word for."""
 
@@ -131,6 +138,7 @@ Draw: TypeAlias = (
     | DrawDictionary
     | DrawTuple
     | DrawText
+    | DrawJoined
     | DrawConstant
 )
 
@@ -159,5 +167,5 @@ else:
         ],
     )
 
-for _model in (DrawChoice, DrawList, DrawDictionary, DrawTuple, DrawText):
+for _model in (DrawChoice, DrawList, DrawDictionary, DrawTuple, DrawText, DrawJoined):
     _model.model_rebuild()

@@ -1,11 +1,13 @@
 """Runs the cases of a task in the grading container."""
 
 import math
+import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from sandbox.container.changes.patch import safe
@@ -14,17 +16,28 @@ from sandbox.grading.cases.answers import ForgedAnswer
 from sandbox.grading.cases.calls import Call, calls
 from sandbox.grading.cases.case_builds import Built
 from sandbox.grading.cases.comparing import objection
+from sandbox.grading.cases.files import File
 from sandbox.grading.cases.http import HttpServer
+from sandbox.grading.cases.standing import Standing
 from sandbox.grading.cases.subjects import Caller, Function, McpServer, Program
 from sandbox.grading.json_conversation import Unanswered
-from sandbox.grading.testers import FIRST_SERVANT, tester
-from sandbox.model.case import Case, CaseFile, CommandSubject, FunctionSubject, HttpSubject
+from sandbox.grading.testers import Testers, drawn_folder
+from sandbox.model.case import (
+    Case,
+    CaseFile,
+    CommandSubject,
+    FileSubject,
+    FunctionSubject,
+    HttpSubject,
+    Row,
+)
 from sandbox.model.grade import CaseOutcome, CaseReport
 from sandbox.model.session import ROOT
 
 RUNNERS = Path(__file__).parent.with_name("runners")
-LAID = ("servant.py", "servant.js", "wire.py")
 
+SHELL_CALLS = 4
+"""Calls of each case that are made once more by an ordinary shell, with other inputs."""
 
 NOTHING_BUILT = Built()
 
@@ -36,64 +49,87 @@ class Ground:
     session: Session
     worktree: str
     """The candidate's, which is laid already."""
-    folder: str
-    """The grader's own in the container."""
+    testers: Testers
+    """The users of the session."""
     cpus: float
     """How many cases may go on at once."""
 
 
+@dataclass(slots=True)
 class _Cases:
     """The cases of one grading, in one container."""
 
-    def __init__(self, file: CaseFile, ground: Ground, built: Built) -> None:
-        self._file, self._session, self._built = file, ground.session, built
-        self._worktree, self._folder = ground.worktree, ground.folder
-        self._port = threading.Lock()
-        self.forged = ""
+    file: CaseFile
+    ground: Ground
+    built: Built
+    servants: str
+    as_agent: bool = False
+    forged: str = ""
+    _port: threading.Lock = field(default_factory=threading.Lock)
 
-    def outcome(self, number: int, case: Case, asked: list[Call]) -> CaseOutcome:
+    def outcomes(
+        self, cases: Sequence[Case], asked: dict[str, list[Call]]
+    ) -> dict[str, CaseOutcome]:
+        """Run cases, each by itself and some at once."""
+        with ThreadPoolExecutor(math.ceil(self.ground.cpus)) as pool:
+            found = pool.map(lambda case: self._outcome(case, asked[case.id]), cases)
+            return {case.id: outcome for case, outcome in zip(cases, found, strict=True)}
+
+    def _outcome(self, case: Case, asked: list[Call]) -> CaseOutcome:
         """Make all calls of a case, up to the first one that fails."""
-        if self._built.problem:
-            return CaseOutcome(outcome="failed", calls=0, problem=self._built.problem)
+        if self.built.problem:
+            return CaseOutcome(outcome="failed", calls=0, problem=self.built.problem)
         made = 0
         try:
-            with self._caller(number, case) as caller:
+            with self._caller(case) as caller:
                 for made, call in enumerate(asked, 1):
                     problem = objection(caller.call(call.given, case.seconds), call.expected)
                     if problem:
-                        return _failed(made, call, problem)
+                        return self._failed(made, call, problem)
         except ForgedAnswer as error:
             self.forged = f"{case.id}: {error}"
-            return _failed(made, asked[made - 1], str(error))
+            return self._failed(made, asked[made - 1], str(error))
         except Unanswered as error:
-            return _failed(made, asked[made - 1], str(error))
+            return self._failed(made, asked[made - 1], str(error))
         except OSError as error:
             why = f"it cannot be started: {error.strerror}"
             return CaseOutcome(outcome="failed", calls=0, problem=why)
         return CaseOutcome(outcome="passed", calls=made)
 
     @contextmanager
-    def _caller(self, number: int, case: Case) -> Iterator[Caller]:
-        """Start what a case calls, as a user of its own."""
-        subject = self._file.subjects[case.subject]
+    def _caller(self, case: Case) -> Iterator[Caller]:
+        """Start what a case calls."""
+        subject = self.file.subjects[case.subject]
+        if isinstance(subject, FileSubject):
+            yield File(subject, self.ground.session, self.ground.worktree)
+            return
         if not isinstance(subject, FunctionSubject):
-            subject = subject.model_copy(update={"argv": self._built.filled(subject.argv)})
-        user = tester(self._session, FIRST_SERVANT + 2 * number)
+            subject = subject.model_copy(update={"argv": self.built.filled(subject.argv)})
         alone = self._port if isinstance(subject, HttpSubject) else nullcontext()
-        where = (self._session, self._worktree)
         with alone:
             caller: Caller
             if isinstance(subject, FunctionSubject):
-                caller = Function(subject, *where, self._folder, user)
+                caller = Function(subject, self._standing(), self.servants)
             elif isinstance(subject, CommandSubject):
-                caller = Program(subject, *where, user)
+                caller = Program(subject, self._standing())
             elif isinstance(subject, HttpSubject):
-                relay = tester(self._session, FIRST_SERVANT + 2 * number + 1)
-                caller = HttpServer(subject, *where, user, relay)
+                caller = HttpServer(subject, self._standing(), self._standing())
             else:
-                caller = McpServer(subject, *where, user)
+                caller = McpServer(subject, self._standing())
             with closing(caller):
                 yield caller
+
+    def _standing(self) -> Standing:
+        session, worktree = self.ground.session, self.ground.worktree
+        if self.as_agent:
+            return Standing.at_a_shell(session, worktree)
+        return Standing.apart(session, worktree, self.ground.testers.new())
+
+    def _failed(self, made: int, call: Call, why: str) -> CaseOutcome:
+        given = ", ".join(f"{name} {value!r}" for name, value in call.given.items())
+        where = "called at a shell, " if self.as_agent else ""
+        text = safe(f"{where}with {given[:300]}: {why}"[:1000])
+        return CaseOutcome(outcome="failed", calls=made, problem=text)
 
 
 def run_cases(
@@ -109,19 +145,66 @@ def run_cases(
     EngineError and its kind where the session breaks, DocumentError where the cases or their
     reference cannot be used.
     """
-    asked = calls(file, reference, seed)
-    for name in LAID:
-        content = (RUNNERS / name).read_bytes()
-        path = f"{ground.folder}/{name}"
-        ground.session.write(path, content, mode=0o444, user=ROOT, parents=True)
-    cases = _Cases(file, ground, built)
+    return _run(file, calls(file, reference, seed), seed, ground, built)
 
-    def one(number: int, case: Case) -> CaseOutcome:
-        return cases.outcome(number, case, asked[case.id])
 
-    with ThreadPoolExecutor(math.ceil(ground.cpus)) as pool:
-        outcomes = pool.map(one, range(len(file.cases)), file.cases)
-        found = {case.id: outcome for case, outcome in zip(file.cases, outcomes, strict=True)}
+def run_at_a_shell(
+    file: CaseFile,
+    reference: Path | None,
+    report: CaseReport,
+    ground: Ground,
+    built: Built = NOTHING_BUILT,
+) -> CaseReport:
+    """Call some of what has passed once more as the agent would, and say so in the report.
+
+    A candidate that is right only for who grades it is found out so. It runs as the agent, whom the
+    whole worktree belongs to: nothing else may be judged by this session afterwards.
+    """
+    cases = tuple(
+        case.model_copy(update={"times": min(case.times, SHELL_CALLS), "table": _some(case)})
+        for case in file.cases
+        if report.outcomes.get(case.id, FAILED).outcome == "passed"
+        and isinstance(file.subjects[case.subject], FunctionSubject | CommandSubject)
+    )
+    if not cases or report.tampering:
+        return report
+    fewer = file.model_copy(update={"cases": cases})
+    asked = calls(fewer, reference, f"{report.seed}/shell")
+    found = _run(fewer, asked, report.seed, ground, built, as_agent=True)
+    if found.tampering:
+        return found
+    both = {
+        name: one.model_copy(update={"calls": one.calls + report.outcomes[name].calls})
+        for name, one in found.outcomes.items()
+    }
+    return report.model_copy(update={"outcomes": {**report.outcomes, **both}})
+
+
+FAILED = CaseOutcome(outcome="failed", calls=0)
+
+
+def _some(case: Case) -> tuple[Row, ...]:
+    """Give some rows of a table, others each time."""
+    return tuple(random.SystemRandom().sample(case.table, min(len(case.table), SHELL_CALLS)))
+
+
+def _run(
+    file: CaseFile,
+    asked: dict[str, list[Call]],
+    seed: str,
+    ground: Ground,
+    built: Built,
+    *,
+    as_agent: bool = False,
+) -> CaseReport:
+    servants = drawn_folder()
+    for language, source in _servants().items():
+        path = f"{servants}/{language}"
+        ground.session.write(path, source, mode=0o444, user=ROOT, parents=True)
+    cases = _Cases(file, ground, built, servants, as_agent)
+    found = cases.outcomes(file.cases, asked)
+    for language in _servants():
+        ground.session.remove(f"{servants}/{language}", user=ROOT)
     return CaseReport(
         seed=seed,
         outcomes={} if cases.forged else found,
@@ -130,8 +213,11 @@ def run_cases(
     )
 
 
-def _failed(made: int, call: Call, why: str) -> CaseOutcome:
-    given = ", ".join(f"{name} {value!r}" for name, value in call.given.items())
-    return CaseOutcome(
-        outcome="failed", calls=made, problem=safe(f"with {given[:300]}: {why}"[:1000])
-    )
+@cache
+def _servants() -> dict[str, bytes]:
+    """Give the servants' sources, each in one piece."""
+    python, wire = ((RUNNERS / name).read_text() for name in ("servant.py", "wire.py"))
+    return {
+        "python": f"WIRE = {wire!r}\n{python}".encode(),
+        "javascript": (RUNNERS / "servant.js").read_bytes(),
+    }

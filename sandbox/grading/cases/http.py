@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.container.engines.base import Session
 from sandbox.grading.cases.answers import Answer, Fields
-from sandbox.grading.cases.subjects import START_SECONDS, command, from_json
+from sandbox.grading.cases.standing import Standing
+from sandbox.grading.cases.subjects import START_SECONDS, from_json
 from sandbox.grading.json_conversation import Unanswered
 from sandbox.grading.runners import wire
-from sandbox.grading.testers import Tester
 from sandbox.model.case import HttpSubject
 from sandbox.model.session import Command
 
@@ -29,12 +28,10 @@ PAUSE_SECONDS = 0.05
 class HttpServer:
     """A server that runs, and a relay for each request."""
 
-    def __init__(
-        self, subject: HttpSubject, session: Session, worktree: str, server: Tester, relay: Tester
-    ) -> None:
-        self._session, self._worktree, self._relay = session, worktree, relay
+    def __init__(self, subject: HttpSubject, server: Standing, relay: Standing) -> None:
+        self._session, self._relay = server.session, relay
         self._port = str(subject.port)
-        self._server = session.start(command(subject.argv, worktree, server))
+        self._server = self._session.start(server.command(subject.argv))
         self._ready = False
 
     def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
@@ -65,7 +62,7 @@ class HttpServer:
 
     def _bash(self, line: str, seconds: float) -> Command:
         argv = ("/bin/bash", "-c", line, self._port)
-        return command(argv, self._worktree, self._relay, seconds)
+        return self._relay.command(argv, seconds)
 
 
 def _request(given: Mapping[str, Any], port: str) -> bytes:

@@ -7,32 +7,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from sandbox.container.engines.base import Session
 from sandbox.grading.cases.answers import Answer, Fields, ForgedAnswer, Raised, Value
+from sandbox.grading.cases.standing import OUTPUT_LIMIT, Standing
 from sandbox.grading.json_conversation import Lines, Unanswered
 from sandbox.grading.runners import wire
-from sandbox.grading.testers import Tester
 from sandbox.model.case import CommandSubject, FunctionSubject, McpSubject
-from sandbox.model.session import Command
 
-PYTHON = ("/opt/venv/bin/python", "--check-hash-based-pycs", "never")
-NODE = ("node",)
-SERVANTS = {"python": "servant.py", "javascript": "servant.js"}
-OUTPUT_LIMIT = 64 << 20
-LOG_LIMIT = 16 << 10
+INTERPRETERS = {"python": ("python", "-"), "javascript": ("node", "-")}
+"""Each reads its program from standard input."""
+
 START_SECONDS = 30.0
 """How long a program may take until it answers at all."""
-
-PATH = "/opt/venv/bin:/usr/local/bin:/usr/local/sbin:/usr/bin:/bin"
-ENVIRONMENT = {
-    "LANG": "C.UTF-8",
-    "PATH": PATH,
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",
-    "PYTHONNOUSERSITE": "1",
-    "PYTHONSAFEPATH": "1",
-    "TZ": "UTC",
-}
 
 
 class Caller(Protocol):
@@ -45,39 +30,22 @@ class Caller(Protocol):
         """End what runs."""
 
 
-def command(
-    argv: tuple[str, ...], worktree: str, tester: Tester, seconds: float | None = None
-) -> Command:
-    """Give a command that runs as a tester, in the worktree."""
-    return Command(
-        argv=argv,
-        cwd=worktree,
-        environment={**ENVIRONMENT, **tester.environment},
-        user=tester.user,
-        timeout=seconds,
-        stdout_limit=OUTPUT_LIMIT,
-        stderr_limit=LOG_LIMIT,
-        kill_survivors=True,
-    )
-
-
 class Function:
     """Calls a function through a servant in the container."""
 
-    def __init__(
-        self, subject: FunctionSubject, session: Session, worktree: str, folder: str, tester: Tester
-    ) -> None:
-        self._javascript = subject.language == "javascript"
-        interpreter = NODE if self._javascript else PYTHON
-        argv = (*interpreter, f"{folder}/{SERVANTS[subject.language]}", subject.name)
-        self._servant = session.converse(command(argv, worktree, tester))
+    def __init__(self, subject: FunctionSubject, standing: Standing, servants: str) -> None:
+        """Start a servant; their programs lie in the folder `servants`."""
+        self._javascript, self._name = subject.language == "javascript", subject.name
+        script = f"{servants}/{subject.language}"
+        command = standing.fed(INTERPRETERS[subject.language], script)
+        self._servant = standing.session.converse(command)
         self._lines = Lines(self._servant)
         self._started = False
 
     def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
         """Ask, and take the one answer that carries the call's own name."""
         if not self._started:
-            self._ask({}, START_SECONDS)
+            self._ask({"subject": self._name}, START_SECONDS)
             self._started = True
         arguments = [self._encoded(each) for each in given.get("arguments", ())]
         keywords = {key: self._encoded(each) for key, each in given.get("keywords", {}).items()}
@@ -113,19 +81,16 @@ class Function:
 class Program:
     """Runs a program once for each call."""
 
-    def __init__(
-        self, subject: CommandSubject, session: Session, worktree: str, tester: Tester
-    ) -> None:
-        self._argv, self._session, self._worktree = subject.argv, session, worktree
-        self._tester = tester
+    def __init__(self, subject: CommandSubject, standing: Standing) -> None:
+        self._argv, self._standing = subject.argv, standing
 
     def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
         """Give `exit_code`, `stdout` and `stderr`: text, or bytes where it is none."""
         argv = (*self._argv, *map(str, given.get("arguments", ())))
-        about = command(argv, self._worktree, self._tester, seconds)
+        about = self._standing.command(argv, seconds)
         stdin = str(given.get("stdin", "")).encode()
         try:
-            completed = self._session.run(replace(about, stdin=stdin))
+            completed = self._standing.session.run(replace(about, stdin=stdin))
         except OSError as error:
             raise Unanswered(f"it cannot be started: {error.strerror}") from error
         if completed.timed_out:
@@ -149,10 +114,8 @@ class McpServer:
 
     VERSION = "2025-06-18"
 
-    def __init__(
-        self, subject: McpSubject, session: Session, worktree: str, tester: Tester
-    ) -> None:
-        self._server = session.converse(command(subject.argv, worktree, tester))
+    def __init__(self, subject: McpSubject, standing: Standing) -> None:
+        self._server = standing.session.converse(standing.command(subject.argv))
         self._lines = Lines(self._server)
         self._greeted = False
         self._number = 0

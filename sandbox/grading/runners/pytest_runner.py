@@ -25,8 +25,8 @@ CHANNEL_LIMIT, LOG_LIMIT, CHUNK = 16 << 20, 256 << 10, 65536
 WANTED = ("faulthandler", "pdb")
 """What pytest imports besides its plugins whenever it runs."""
 
-FIRST_TESTER = 20_000
-"""No other user serves: all processes of a user that does are killed after each file."""
+FIRST_DRAWN = 10_100
+"""The lowest number of a user that is drawn. No other serves: all that this one runs is killed."""
 
 PR_SET_DUMPABLE = 4
 """Without it nobody but root traces a process or sees its descriptors and memory."""
@@ -99,7 +99,7 @@ def run(arguments: list[str], channel: int) -> None:
 
 def serve() -> None:
     """Run a file in a child for each line of arguments."""
-    if os.getuid() < FIRST_TESTER:
+    if os.getuid() < FIRST_DRAWN:
         sys.exit("This kills all processes of its user, and is not run by this one.")
     prctl = ctypes.CDLL(None).prctl
     if prctl(PR_SET_DUMPABLE, 0, 0, 0, 0):

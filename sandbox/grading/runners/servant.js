@@ -1,5 +1,5 @@
-// Calls a JavaScript function as it is told: `node servant.js MODULE:ATTRIBUTE`. The protocol is
-// that of `servant.py`; numbers are floats, plain objects dictionaries, whatever else is `other`.
+// Calls a JavaScript function as it is told. It is read from standard input, and its calls from
+// descriptor 3. The protocol is that of `servant.py`; numbers are floats, plain objects dictionaries, whatever else is `other`.
 "use strict";
 
 const fs = require("node:fs");
@@ -67,12 +67,14 @@ function tell(line) {
   }
 }
 
-async function main(name) {
-  for await (const line of readline.createInterface({ input: process.stdin })) {
+async function main() {
+  let name = "";
+  for await (const line of readline.createInterface({ input: fs.createReadStream(null, { fd: 3 }) })) {
     const call = JSON.parse(line);
+    name = call.subject ?? name;
     tell(`${stringify({ id: call.id, ...(await answer(name, call)) })}\n`);
   }
   process.exit(0);
 }
 
-main(process.argv[2]);
+main();

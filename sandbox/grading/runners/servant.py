@@ -1,11 +1,13 @@
-"""Calls a Python function as it is told: `python servant.py MODULE_OR_FILE:ATTRIBUTE`.
+"""Calls a Python function as it is told.
 
-It is laid into the grading container with `wire.py` beside it, and runs on the host for reference
-functions. Each line of standard input is a call, `{"id": ID, "arguments": [...], "keywords": {}}`,
-whose values are those of `wire.py`; one with nothing but an id only imports the function, so that
-the time of the first call is its own. Each is answered on standard output before the next one is
-read: `{"id": ID, "value": V}` or `{"id": ID, "raised": {"type": T, "message": M}}`. What the
-function prints goes to standard error.
+On the host it is run as `python servant.py FILE:ATTRIBUTE` for reference functions and reads its
+calls from standard input. In the grading container it is itself read from standard input, with the
+source of `wire.py` before it, so that no word of its process names it; calls come from descriptor
+3, and the first one has the `subject`. Each line is a call, `{"id": ID, "arguments": [...],
+"keywords": {}}`, whose values are those of `wire.py`; one without arguments only imports the
+function, so that the time of the first call is its own. Each is answered on standard output
+before the next one is read: `{"id": ID, "value": V}` or `{"id": ID, "raised": {"type": T,
+"message": M}}`. What the function prints goes to standard error.
 """
 
 import functools
@@ -14,9 +16,8 @@ import importlib.util
 import json
 import os
 import sys
+import types
 from typing import Any
-
-HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - quicker to start
 
 
 def load(path: str, name: str) -> Any:  # noqa: ANN401
@@ -29,7 +30,17 @@ def load(path: str, name: str) -> Any:  # noqa: ANN401
     return module
 
 
-wire = load(os.path.join(HERE, "wire.py"), "_servant_wire")  # noqa: PTH118
+def values() -> Any:  # noqa: ANN401
+    """Give the module `wire`: from the source that stands before this one, or from its file."""
+    if "WIRE" not in globals():
+        here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - quicker to start
+        return load(os.path.join(here, "wire.py"), "_servant_wire")  # noqa: PTH118
+    module = types.ModuleType("_servant_wire")
+    exec(compile(globals()["WIRE"], "<stdin>", "exec"), module.__dict__)  # noqa: S102
+    return module
+
+
+wire = values()
 
 
 @functools.cache
@@ -72,19 +83,24 @@ def message(error: BaseException) -> str:
         return ""
 
 
-def main(name: str) -> None:
+def main(name: str, descriptor: int) -> None:
     """Answer until there are no more calls, and end without what was registered for the exit."""
-    calls = os.fdopen(os.dup(0), encoding="utf-8")
+    calls = os.fdopen(os.dup(descriptor), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    os.close(0)
+    for each in {0, descriptor}:
+        os.close(each)
     os.open(os.devnull, os.O_RDONLY)
     for line in calls:
         call = json.loads(line)
+        name = call.get("subject", name)
         answers.write(json.dumps({"id": call["id"], **answer(name, call)}) + "\n")
         answers.flush()
     os._exit(0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if "WIRE" in globals():
+        main("", 3)
+    else:
+        main(sys.argv[1], 0)

@@ -9,8 +9,8 @@ from posixpath import join
 
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import FileEntry, FileKind
-from sandbox.run.actions.workspace import ENVIRONMENT
 
 PART = 4 << 20
 LINE = 256

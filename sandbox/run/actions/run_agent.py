@@ -10,6 +10,7 @@ from sandbox.container.engines.base import AGENT_FILES, RESERVED
 from sandbox.container.forwarder import Forwarded, environment
 from sandbox.model import path_text as paths
 from sandbox.model.action import RunAgent
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.connection import Connection
 from sandbox.model.event import ModelRequested
 from sandbox.model.observation import AgentResult, ErrorCode
@@ -18,7 +19,7 @@ from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, refusal
 from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.run_command import report, result_of, shell_line
-from sandbox.run.actions.workspace import ENVIRONMENT, Workspace
+from sandbox.run.actions.workspace import Workspace
 
 PROMPT = f"{RESERVED}/prompt.txt"
 ANSWER = f"{RESERVED}/answer.json"

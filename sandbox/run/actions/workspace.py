@@ -11,10 +11,11 @@ from sandbox.container.forwarder import Forwarder
 from sandbox.container.mirror import client_environment
 from sandbox.container.servers import Servers
 from sandbox.model import path_text as paths
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.artifact import Artifact
 from sandbox.model.event import ModelRequested
 from sandbox.model.observation import ErrorCode
-from sandbox.model.session import AGENT, HOME, Command, Completed, FileEntry, FileKind, Interception
+from sandbox.model.session import AGENT, Command, Completed, FileEntry, FileKind, Interception
 from sandbox.model.task import Task
 from sandbox.run.actions.outcome import Refusal, refusal
 from sandbox.run.actions.running_commands import Running
@@ -24,29 +25,6 @@ FILE_LIMIT = 16 << 20
 
 _LINKS = 40
 _SHORTEST = 0.001
-
-ENVIRONMENT = {
-    "PATH": "/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "VIRTUAL_ENV": "/opt/venv",
-    "HOME": HOME,
-    "USER": "agent",
-    "LOGNAME": "agent",
-    "SHELL": "/bin/bash",
-    "LANG": "C.UTF-8",
-    "TZ": "UTC",
-    "TERM": "dumb",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_AUTHOR_NAME": "Agent",
-    "GIT_AUTHOR_EMAIL": "agent@sandbox.invalid",
-    "GIT_COMMITTER_NAME": "Agent",
-    "GIT_COMMITTER_EMAIL": "agent@sandbox.invalid",
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "PIP_NO_INPUT": "1",
-    "PYTHONHASHSEED": "0",
-}
-"""The whole environment of an agent's commands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ class Check(StrEnum):
     """All that is graded is stated where the agent can read it."""
     PINS = "pins"
     """All that the image is made of is pinned."""
+    INPUTS = "inputs"
+    """What shows the defect is drawn from so many inputs that a table of answers is hopeless."""
     TESTS = "tests"
     """The hidden tests fail where they should without a candidate, and pass with the oracle's."""
     ORACLE = "oracle"

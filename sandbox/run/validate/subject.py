@@ -10,6 +10,7 @@ from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits
 from sandbox.run.exploits import Exploit
 from sandbox.run.validate.agents import agents
+from sandbox.run.validate.case_inputs import inputs_row
 from sandbox.run.validate.cases import ORACLE, Case, oracles, rewordings, violators, walks
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.tasks.images import BuiltImage
@@ -77,6 +78,8 @@ class Subject:
         """Give what is known without a container."""
         if Check.GRAPH in checks:
             yield self._graph()
+        if Check.INPUTS in checks:
+            yield inputs_row(self.loaded)
         if Check.VIOLATORS in checks:
             yield from self._without_violator()
         if Check.EXPLOITS in checks:

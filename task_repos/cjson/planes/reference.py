@@ -1,6 +1,7 @@
 """What RFC 8259 and RFC 3629 say of escapes: pairs are one code point, in four bytes."""
 
 
-def bytes_of(arguments: list[int]) -> dict[str, object]:
-    """Give the UTF-8 bytes of a code point in hexadecimal, as the driver prints them."""
-    return {"exit_code": 0, "stdout": chr(arguments[0]).encode().hex() + "\n"}
+def bytes_of(arguments: list[str | int]) -> dict[str, object]:
+    """Give the UTF-8 bytes of code points in hexadecimal, as the driver prints them."""
+    text = "".join(chr(int(point)) for point in arguments[1:])
+    return {"exit_code": 0, "stdout": text.encode().hex() + "\n"}

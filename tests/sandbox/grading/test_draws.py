@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from sandbox.grading.draws import drawn
+from sandbox.grading.draws import drawn, possible
 from sandbox.model.draw import DrawInteger, Input
 
 READ: TypeAdapter[Input] = TypeAdapter(Input)
@@ -82,3 +82,28 @@ def test_what_cannot_be_drawn_is_refused(value: object) -> None:
 def test_a_draw_is_itself_again_when_it_is_read_back() -> None:
     one = DrawInteger(draw="integer", minimum=-(10**30), maximum=3)
     assert READ.validate_json(READ.dump_json(one)) == one
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        (5, 1),
+        ({"draw": "integer", "minimum": -2, "maximum": 2}, 5),
+        ([{"draw": "boolean"}, {"draw": "boolean"}, 3], 4),
+        ({"draw": "choice", "of": [1, {"draw": "boolean"}]}, 3),
+        ({"draw": "string", "alphabet": "ab", "minimum": 1, "maximum": 3}, 14),
+        ({"draw": "list", "of": {"draw": "boolean"}, "minimum": 0, "maximum": 2}, 7),
+        ({"draw": "joined", "of": ["-", {"draw": "boolean"}, {"draw": "boolean"}]}, 4),
+        ({"draw": "text", "of": {"draw": "boolean"}}, 2),
+        ({"draw": "tuple", "of": [{"draw": "boolean"}, 1]}, 2),
+        ({"draw": "constant", "of": "nan"}, 1),
+        ({"a": {"draw": "boolean"}, "b": {"draw": "boolean"}}, 4),
+    ],
+)
+def test_the_inputs_that_are_possible_are_counted(value: object, count: int) -> None:
+    assert possible(READ.validate_python(value, strict=False)) == count
+
+
+def test_parts_that_are_drawn_are_joined_into_one_text() -> None:
+    value = {"draw": "joined", "of": ["-P", {"draw": "integer", "minimum": 7, "maximum": 7}, "D"]}
+    assert draw(value) == "-P7D"

@@ -8,6 +8,7 @@ from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines import connect
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading import base_report, gold_report, run_tests
+from sandbox.grading.testers import NUMBERS
 from sandbox.model import places
 from sandbox.model.errors import DocumentError
 from sandbox.model.grade import TestReport
@@ -74,12 +75,18 @@ def task(tmp_path: Path) -> LoadedTask:
 
 @pytest.fixture
 def run(engine: Engine, image: str, task: LoadedTask) -> Run:
-    def run(probe: str, timeout: float = 20.0, cpus: float = 2.0, **files: str) -> TestReport:
+    def run(
+        probe: str,
+        timeout: float = 20.0,
+        cpus: float = 2.0,
+        own: tuple[str, ...] = (),
+        **files: str,
+    ) -> TestReport:
         found = {"src/humanize/probe.py": probe, **files}
         content = {
             path: CandidateFile(text.encode(), executable=False) for path, text in found.items()
         }
-        tests = task.task.tests.model_copy(update={"timeout_seconds": timeout})
+        tests = task.task.tests.model_copy(update={"timeout_seconds": timeout, "own": own})
         limits = task.task.limits.model_copy(update={"cpus": cpus})
         update = {"tests": tests, "limits": limits}
         limited = replace(task, task=task.task.model_copy(update=update))
@@ -121,6 +128,46 @@ def test_a_candidate_that_cannot_be_imported_has_no_outcomes_and_forged_none(run
 def test_the_candidates_own_tests_are_not_run(run: Run) -> None:
     report = run(WRONG, **{FILE: "def test_answer():\n    pass\n"})
     assert report.outcomes[ANSWER] == "failed"
+
+
+OWN = "tests/test_own.py"
+OWN_TEST = """
+def test_own():
+    import humanize.probe
+
+    assert humanize.probe.answer() == 42
+"""
+COUNTING = """
+import os
+
+MARKS = ("/tmp/mark", "/var/tmp/mark", "/dev/shm/mark")
+
+
+def test_own():
+    seen = [mark for mark in MARKS if os.path.exists(mark)]
+    for mark in MARKS:
+        open(mark, "a").close()
+    assert not seen
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "failed"),
+    [
+        (OWN_TEST, 1),
+        ("def test_own():\n    pass\n", 0),
+        (COUNTING, 0),
+    ],
+)
+def test_a_test_of_ones_own_is_told_apart_by_the_fix_alone(
+    run: Run, task: LoadedTask, text: str, failed: int
+) -> None:
+    report = run(RIGHT, own=(OWN,), **{OWN: text})
+    assert report.own is not None
+    own = report.own[OWN]
+    assert (own.with_fix.passed, own.with_fix.failed) == (1, 0)
+    assert own.without_fix.failed == failed
+    assert report.outcomes[ANSWER] == "passed"
 
 
 REWRITE_REPORTS = """
@@ -230,10 +277,9 @@ def test_files_that_run_at_once_have_a_user_and_a_folder_each(run: Run, task: Lo
     for name in ("test_b.py", "test_c.py", "test_d.py"):
         (task.folder / "hidden/tests" / name).write_text(WHO)
     log = run("def answer():\n    return 'me'\n").log
-    assert {line.partition("assert ")[2] for line in log.splitlines() if "== 'me'" in line} <= {
-        "20000 == 'me'",
-        "20001 == 'me'",
-    }
+    told = {line.partition("assert ")[2] for line in log.splitlines() if "== 'me'" in line}
+    assert 1 <= len(told) <= 2
+    assert all(int(user.split()[0]) in NUMBERS for user in told)
     assert log.count("== 'me'") >= 3
 
 

@@ -1,5 +1,5 @@
-/* Reads one character from a JSON text of escapes and prints its bytes, or `refused`.
- * One argument: the code point. Several: each a code unit of its own, in hexadecimal. */
+/* Reads a JSON text of escapes and prints its bytes, or `refused`.
+ * After `points` each argument is a code point, after `units` a code unit in hexadecimal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,28 +8,27 @@
 
 int main(int count, char **arguments)
 {
-    char text[256] = "\"";
+    char text[512] = "\"";
     size_t used = 1;
     const char *value = NULL;
     cJSON *item = NULL;
     int place = 0;
 
-    if (count == 2)
+    for (place = 2; (place < count) && (place < 32); place++)
     {
-        unsigned long point = strtoul(arguments[1], NULL, 10);
+        if (strcmp(arguments[1], "units") == 0)
+        {
+            used += (size_t)sprintf(text + used, "\\u%04lx", strtoul(arguments[place], NULL, 16));
+            continue;
+        }
+        unsigned long point = strtoul(arguments[place], NULL, 10);
         if (point < 0x10000)
         {
-            sprintf(text + used, "\\u%04lx", point);
+            used += (size_t)sprintf(text + used, "\\u%04lx", point);
+            continue;
         }
-        else
-        {
-            point -= 0x10000;
-            sprintf(text + used, "\\u%04lX\\u%04lx", 0xD800 + (point >> 10), 0xDC00 + (point & 0x3FF));
-        }
-    }
-    for (place = 1; (count > 2) && (place < count) && (place < 16); place++)
-    {
-        used += (size_t)sprintf(text + used, "\\u%04lx", strtoul(arguments[place], NULL, 16));
+        point -= 0x10000;
+        used += (size_t)sprintf(text + used, "\\u%04lX\\u%04lx", 0xD800 + (point >> 10), 0xDC00 + (point & 0x3FF));
     }
     strcat(text, "\"");
     item = cJSON_Parse(text);

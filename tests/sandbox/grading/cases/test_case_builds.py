@@ -9,6 +9,7 @@ from sandbox.container.engines import connect
 from sandbox.container.engines.base import Session, SessionSpec
 from sandbox.grading.cases import Ground, run_cases
 from sandbox.grading.cases.case_builds import build
+from sandbox.grading.testers import Testers
 from sandbox.model import documents, places
 from sandbox.model.case import CaseFile
 from sandbox.model.grade import CaseReport
@@ -20,22 +21,22 @@ from sandbox.tasks.images import Images
 pytestmark = pytest.mark.engine
 
 WORKTREE = "/tmp/candidate"
-FOLDER = "/grading/built"
 CASES = """
 subjects:
-  it: {kind: command, argv: ["{built}/program"]}
+  it: {kind: command, argv: ["{program}"]}
 cases:
   - id: one
     subject: it
     input: {arguments: [1]}
-    expect: {value: {stdout: "theirs 1 30000 denied\\n"}}
+    expect: {value: {stdout: "theirs 1 another denied\\n"}}
 """
 PROGRAM = """#!/bin/sh
 . /tmp/candidate/part
 (echo > "$0") 2>/dev/null && right=changed || right=denied
-echo "$part $1 $(( $(id -u) / 10000 ))0000 $right"
+[ "$(stat -c %u "$0")" = "$(id -u)" ] && who=same || who=another
+echo "$part $1 $who $right"
 """
-PLACE = "cp {files}/program {built}/program && chmod 755 {built}/program"
+PLACE = "cp {files}/program {program} && chmod 755 {program}"
 COPY = ("/bin/sh", "-c", f"cat part && {PLACE}")
 
 
@@ -52,10 +53,11 @@ def report(session: Session, task: Path, argv: tuple[str, ...], seconds: float =
     (task / "driver").mkdir()
     (task / "driver" / "program").write_text(PROGRAM)
     session.write(f"{WORKTREE}/part", b"part=theirs\n", parents=True)
+    testers = Testers(session)
     declared = Build(files="driver", argv=argv, seconds=seconds)
-    built = build(declared, task, session, WORKTREE, FOLDER)
+    built = build(declared, task, session, WORKTREE, testers)
     file = documents.parse(CASES, task / "cases.yaml", CaseFile)
-    return run_cases(file, None, "seed", Ground(session, WORKTREE, FOLDER, 1.0), built)
+    return run_cases(file, None, "seed", Ground(session, WORKTREE, testers, 1.0), built)
 
 
 def test_cases_call_what_was_built_and_cannot_change_it(session: Session, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Cases against candidates that are right, wrong, broken and hostile, in one real container."""
 
+import os
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,7 +9,8 @@ import pytest
 
 from sandbox.container.engines import connect
 from sandbox.container.engines.base import Session, SessionSpec
-from sandbox.grading.cases import Ground, run_cases
+from sandbox.grading.cases import Ground, run_at_a_shell, run_cases
+from sandbox.grading.testers import PARENTS, Testers
 from sandbox.model import documents, places
 from sandbox.model.case import CaseFile
 from sandbox.model.errors import DocumentError
@@ -51,7 +54,7 @@ def run(session: Session, tmp_path: Path) -> Run:
     def run(text: str, candidate: str = "", seed: str = "seed") -> CaseReport:
         file = documents.parse(text, tmp_path / "cases.yaml", CaseFile)
         session.write(f"{WORKTREE}/subject.py", candidate.encode(), parents=True)
-        ground = Ground(session, WORKTREE, "/grading/cases", 2.0)
+        ground = Ground(session, WORKTREE, Testers(session), 2.0)
         return run_cases(file, tmp_path / "reference.py", seed, ground)
 
     return run
@@ -124,7 +127,7 @@ WRONG = {
     "prints": ("import os; [os.write(n, b'{}\\n') for n in (3, 4, 5)]", "what was not asked"),
     "garbage": ("import os; [os.write(n, b'!\\n') for n in (3, 4, 5)]", "not a valid answer"),
     "floods": (
-        "import os\n    while True: [os.write(n, b'x' * 65536) for n in (3, 4)]",
+        "import os\n    while True: [os.write(n, b'x' * 65536) for n in (3, 4, 5)]",
         "its answer has more than",
     ),
 }
@@ -176,10 +179,11 @@ def test_one_case_cannot_break_another(run: Run) -> None:
     expect: {value: 2}
 """
     )
-    kill = "import os\nif os.getuid() == 30000:\n    os.kill(-1, 9); os._exit(0)\n"
+    first = f"os.open('/tmp/{secrets.token_hex(8)}', os.O_CREAT | os.O_EXCL)"
+    kill = f"import os\ntry:\n    {first}\nexcept OSError:\n    pass\n"
+    kill += "else:\n    os.kill(-1, 9); os._exit(0)\n"
     report = run(text, kill + DOUBLE)
-    assert report.outcomes["one"].outcome == "failed"
-    assert report.outcomes["two"].outcome == "passed"
+    assert sorted(each.outcome for each in report.outcomes.values()) == ["failed", "passed"]
 
 
 @pytest.mark.parametrize(
@@ -212,13 +216,107 @@ def test_a_reference_that_is_none_is_the_tasks_mistake(run: Run, name: str) -> N
         run(function(f'{{reference: "{name}"}}', arguments="[1]"), DOUBLE)
 
 
-def test_nothing_of_the_host_reaches_the_container(run: Run, session: Session) -> None:
+def test_nothing_of_the_grader_stays_in_the_container(run: Run, session: Session) -> None:
+    tops = {folder: set(session.list(folder)) for folder in PARENTS}
     run(DRAWN, DOUBLE)
-    assert {entry.path for entry in session.list("/grading/cases")} == {
-        b"servant.py",
-        b"servant.js",
-        b"wire.py",
-    }
+    for folder in PARENTS:
+        for entry in set(session.list(folder)) - tops[folder]:
+            assert not session.list(os.fsencode(folder) + b"/" + entry.path)
+
+
+MARKS = """
+import os, sys
+def call(*_):
+    with open("/proc/self/cmdline", "rb") as file:
+        words = file.read().split(bytes(1))
+    return [[os.path.basename(word.decode()) for word in words if word], sys.argv]
+"""
+
+
+def test_no_word_of_its_process_tells_a_function_who_calls_it(run: Run) -> None:
+    report = run(function("{value: [[python, '-'], ['-']]}"), MARKS)
+    assert report.outcomes["one"].outcome == "passed", report
+
+
+WHO = "import os\ndef call(*_):\n    return [os.getuid() in (0, 10001), os.environ['HOME']]\n"
+
+
+def test_users_and_their_folders_are_drawn(run: Run) -> None:
+    seen = {run(function("{value: 0}"), WHO).outcomes["one"].problem for _ in range(3)}
+    assert len(seen) == 3
+    assert all("[False, " in problem for problem in seen), seen
+
+
+TWO_FACED = """
+import os
+def call(value):
+    return 2 * value if {right} else value
+"""
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "os.getuid() != 10001",
+        "os.environ['HOME'] != '/home/agent'",
+        "os.environ.get('USER') != 'agent'",
+        "'PYTHONSAFEPATH' in os.environ",
+    ],
+)
+def test_who_is_right_for_the_grader_alone_is_found_out_at_a_shell(
+    session: Session, tmp_path: Path, right: str
+) -> None:
+    (tmp_path / "reference.py").write_text(REFERENCE)
+    file = documents.parse(DRAWN, tmp_path / "cases.yaml", CaseFile)
+    candidate = TWO_FACED.format(right=right)
+    session.write(f"{WORKTREE}/subject.py", candidate.encode(), parents=True)
+    ground = Ground(session, WORKTREE, Testers(session), 2.0)
+    report = run_cases(file, tmp_path / "reference.py", "seed", ground)
+    assert {each.outcome for each in report.outcomes.values()} == {"passed"}
+    found = run_at_a_shell(file, tmp_path / "reference.py", report, ground)
+    assert {each.outcome for each in found.outcomes.values()} == {"failed"}
+    assert all(each.problem.startswith("called at a shell") for each in found.outcomes.values())
+
+
+def test_who_is_right_for_everybody_passes_at_a_shell(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "reference.py").write_text(REFERENCE)
+    file = documents.parse(DRAWN, tmp_path / "cases.yaml", CaseFile)
+    session.write(f"{WORKTREE}/subject.py", DOUBLE.encode(), parents=True)
+    ground = Ground(session, WORKTREE, Testers(session), 2.0)
+    report = run_cases(file, tmp_path / "reference.py", "seed", ground)
+    found = run_at_a_shell(file, tmp_path / "reference.py", report, ground)
+    assert {each.outcome for each in found.outcomes.values()} == {"passed"}
+    calls = [sum(each.calls for each in one.outcomes.values()) for one in (report, found)]
+    assert calls[1] > calls[0]
+
+
+FILE = """
+subjects:
+  it: {kind: file, path: subject.py}
+  none: {kind: file, path: missing.py}
+cases:
+  - id: counted
+    subject: it
+    input: {pattern: "^def call"}
+    expect: {value: {exists: true, count: 1}}
+  - id: wrong
+    subject: it
+    input: {pattern: "return"}
+    expect: {value: {count: 0}}
+  - id: missing
+    subject: none
+    expect: {value: {exists: false}}
+"""
+
+
+def test_a_file_is_judged_on_the_host(run: Run) -> None:
+    report = run(FILE, DOUBLE)
+    assert [report.outcomes[name].outcome for name in ("counted", "wrong", "missing")] == [
+        "passed",
+        "failed",
+        "passed",
+    ]
+    assert "gave count = 1, not 0" in report.outcomes["wrong"].problem
 
 
 COMMAND = f"""
@@ -395,7 +493,7 @@ def test_a_function_in_javascript_is_called_alike(tmp_path: Path) -> None:
     file = documents.parse(JAVASCRIPT, tmp_path / "cases.yaml", CaseFile)
     with engine.start(SessionSpec(image.tag)) as session:
         session.run(Command(("/bin/chmod", "o+rx", "/home/agent", task.worktree)))
-        ground = Ground(session, task.worktree, "/grading/cases", 2.0)
+        ground = Ground(session, task.worktree, Testers(session), 2.0)
         report = run_cases(file, None, "seed", ground)
     engine.close()
     assert report.outcomes["literal"].problem == report.outcomes["raises"].problem == ""

@@ -269,7 +269,10 @@ FORGERIES = {
 }
 
 
-HARMLESS = FORGERIES.keys() - {"one line on the channel", "all lines on the channel"}
+REFUSED = {"patched write"}
+"""What cannot even be loaded: what it replaces is the runner's."""
+
+HARMLESS = FORGERIES.keys() - {"one line on the channel", "all lines on the channel"} - REFUSED
 """What comes to nothing: the test ends as if it were not there."""
 
 CALLED = """
@@ -447,6 +450,9 @@ def test_a_forged_pass_is_none(reports: Mapping[Key, TestReport], key: Key) -> N
     assert report.tampering or report.outcomes.get(ANSWER) != "passed"
     if name in HARMLESS:
         assert report.outcomes[ANSWER] == "failed"
+    if name in REFUSED:
+        assert report.outcomes == {}
+        assert not report.tampering
     if name == "one line on the channel":
         assert report.tampering
         assert report.outcomes == {}
@@ -458,6 +464,25 @@ def test_a_forged_pass_is_none(reports: Mapping[Key, TestReport], key: Key) -> N
 )
 def test_what_spares_the_canaries_is_locked(reports: Mapping[Key, TestReport], key: Key) -> None:
     assert reports[key].outcomes.get(ANSWER) == "failed"
+
+
+CORE = """
+var replaced = [];
+[['fs', 'readFileSync'], ['path', 'join'], ['child_process', 'spawnSync'], ['util', 'inspect']]
+  .forEach(function (each) {
+    var own = function () {};
+    var core = require(each[0]);
+    try { core[each[1]] = own; } catch (e) {}
+    if (core[each[1]] === own) { replaced.push(each.join('.')); }
+  });
+module.exports = function () { return replaced.length ? replaced : 42; };
+"""
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+def test_what_a_test_looks_at_the_world_with_cannot_be_replaced(run: Run, framework: str) -> None:
+    assert run(framework, CORE).outcomes[ANSWER] == "passed"
 
 
 @pytest.mark.engine

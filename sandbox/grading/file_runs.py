@@ -1,0 +1,223 @@
+"""Test files, each run in a process of its own; what came of them, read on the host."""
+
+import contextlib
+import itertools
+import math
+import queue
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from sandbox.container.candidate import Candidate
+from sandbox.container.changes.patch import safe
+from sandbox.container.engines.base import Session
+from sandbox.grading import outcomes
+from sandbox.grading.files import Files
+from sandbox.grading.frameworks.base import Framework, Place, TestFile
+from sandbox.grading.own_tests import Ground, run_own
+from sandbox.grading.processes import Ended, Processes, processes
+from sandbox.grading.testers import Testers
+from sandbox.model import path_text as paths
+from sandbox.model.errors import DocumentError
+from sandbox.model.grade import OwnTests, TestOutcome, TestReport, TestRun
+from sandbox.model.session import ROOT
+from sandbox.tasks.library import LoadedTask
+
+LOG_LIMIT = 16 << 10
+OWN_SECONDS = 60.0
+"""How long the tests that the agent had to write may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What the test files are run on."""
+
+    task: LoadedTask
+    session: Session
+    framework: Framework
+    place: Place
+    testers: Testers
+    candidate: Candidate
+    before: Files
+    """What stood where the candidate lies now."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What came of one file."""
+
+    outcomes: dict[str, TestOutcome]
+    log: str
+    problem: str = ""
+    tampering: bool = False
+
+
+def run_files(tested: Tested, hidden: dict[str, bytes], tests: list[str]) -> TestReport:
+    """Lay the hidden tests and run these files, then those that the agent had to write."""
+    task, session, framework, place = tested.task, tested.session, tested.framework, tested.place
+    for name, content in framework.runner_files(hidden).items():
+        session.write(f"{place.folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
+    with contextlib.ExitStack() as stack:
+        running = []
+        for _ in range(_at_once(task, tests)):
+            running.append(processes(framework, session, place, tested.testers.new()))
+            stack.callback(running[-1].close)
+        try:
+            files = _lay_tests(framework, session, hidden, place, tests)
+        except OSError as error:
+            return broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
+        report = _report(_run_all(task, session, place, files, running))
+    session.kill_all()
+    return report.model_copy(update={"own": _own(tested) if task.task.tests.own else None})
+
+
+def _own(tested: Tested) -> dict[str, OwnTests]:
+    wanted, deadline = tested.task.task.tests.own, time.monotonic() + OWN_SECONDS
+    if not wanted:
+        return {}
+    ground = Ground(
+        tested.session,
+        tested.framework,
+        tested.place,
+        tested.testers,
+        tested.candidate,
+        tested.before,
+    )
+    try:
+        return run_own(wanted, ground, deadline)
+    except OSError as error:
+        unread = TestRun(problem=f"the candidate is in its way: {error.strerror}")
+        return dict.fromkeys(wanted, OwnTests(without_fix=unread, with_fix=unread))
+
+
+def _lay_tests(
+    framework: Framework,
+    session: Session,
+    hidden: dict[str, bytes],
+    place: Place,
+    tests: list[str],
+) -> dict[str, list[TestFile]]:
+    """Put everything of the grader's into the worktree, root's and read-only.
+
+    Of a file with a decoy the one that runs first is laid.
+    """
+    for path, content in hidden.items():
+        if path not in tests and not framework.configures(path):
+            _lay(session, paths.raw(path), content, place.worktree)
+    sources = {}
+    for path in tests:
+        source = hidden.get(path)
+        if source is None:
+            source = session.read(paths.raw(path), beneath=place.worktree, follow=False)
+        sources[path] = source
+    files = _versions(framework, sources)
+    for path, (first, *_) in files.items():
+        _lay(session, paths.raw(path), first.source, place.worktree)
+    return files
+
+
+def _at_once(task: LoadedTask, tests: list[str]) -> int:
+    """Say how many files are run at once: one for each of the container's processors.
+
+    A runner costs its processor as much as three files do, and nobody has to wait for that.
+    """
+    return max(min(math.ceil(task.task.limits.cpus), len(tests)), 1)
+
+
+def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> None:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        session.remove(path, beneath=beneath, user=ROOT)
+    session.write(path, content, beneath=beneath, mode=0o444, user=ROOT, parents=True)
+
+
+def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list[TestFile]]:
+    """Put canaries into each file; one file has a decoy, too, before it or after it.
+
+    A decoy's tests have the ids of the real ones, and have to fail.
+    """
+    chance = random.SystemRandom()
+    versions = {}
+    for path, source in sources.items():
+        try:
+            versions[path] = [framework.with_canaries(path, source, chance)]
+        except ValueError as error:
+            raise DocumentError(f"The test file {path} cannot be read: {error}.") from error
+    for path in chance.sample(sorted(sources), len(sources)):
+        decoy = framework.sabotaged(path, sources[path], chance)
+        if decoy is not None:
+            like_the_others = framework.with_canaries(path, decoy.source, chance)
+            decoy = TestFile(like_the_others.source, decoy.canaries, decoy=True)
+            versions[path].insert(chance.randrange(2), decoy)
+            break
+    return versions
+
+
+def _run_all(
+    task: LoadedTask,
+    session: Session,
+    place: Place,
+    files: dict[str, list[TestFile]],
+    running: list[Processes],
+) -> list[_Ran]:
+    """Run each file in a process of its own."""
+    deadline = time.monotonic() + task.task.tests.timeout_seconds
+    left = queue.SimpleQueue[tuple[str, list[TestFile]]]()
+    for each in files.items():
+        left.put(each)
+
+    def work(process: Processes) -> list[_Ran]:
+        """Run files until there are none left."""
+        ran = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                path, versions = left.get_nowait()
+                for number, file in enumerate(versions):
+                    if number:
+                        _lay(session, paths.raw(path), file.source, place.worktree)
+                    ran.append(_read(process.run(path, deadline), path, file))
+        return ran
+
+    with ThreadPoolExecutor(len(running)) as pool:
+        return list(itertools.chain.from_iterable(pool.map(work, running)))
+
+
+def _read(ended: Ended, path: str, file: TestFile) -> _Ran:
+    log = safe(ended.log[-LOG_LIMIT:].decode("utf-8", "replace"))
+    for canary in file.canaries:
+        log = log.replace(canary.removeprefix(path), "::canary")
+    if ended.problem:
+        return _Ran({}, log, f"{path}: {safe(ended.problem)}")
+    if ended.cut:
+        why = f"{path}: there are more outcomes than the runner writes"
+        return _Ran({}, log, why, tampering=True)
+    try:
+        if file.decoy:
+            outcomes.check_decoy(ended.outcomes, ended.status, file.canaries)
+            return _Ran({}, "")
+        return _Ran(outcomes.read(ended.outcomes, ended.status, file.canaries), log)
+    except outcomes.Forged as forged:
+        return _Ran({}, log, f"{path}: {safe(str(forged))}", tampering=True)
+    except outcomes.Stopped as stopped:
+        return _Ran({}, log, f"{path}: {stopped}")
+
+
+def _report(ran: list[_Ran]) -> TestReport:
+    """Join what came of all files; where one was tampered with, no outcome counts."""
+    tampering = any(file.tampering for file in ran)
+    problems = dict.fromkeys(
+        file.problem for file in ran if file.problem and file.tampering == tampering
+    )
+    found = {test: outcome for file in ran for test, outcome in file.outcomes.items()}
+    share = LOG_LIMIT // max(len(ran), 1)
+    return TestReport(
+        outcomes={} if tampering else found,
+        problem="; ".join(problems),
+        tampering=tampering,
+        log="".join(file.log[-share:] for file in ran),
+    )
+
+
+def broken(problem: str) -> TestReport:
+    """Report that nothing could be run."""
+    return TestReport(outcomes={}, problem=problem)

@@ -102,5 +102,9 @@ def _done(change: Change) -> str:
     if change.before.kind is not change.after.kind:
         return f"was a {change.before.kind} and is a {change.after.kind}"
     if (change.before.digest, change.before.target) == (change.after.digest, change.after.target):
+        if change.after.linked:
+            return "has got a second name elsewhere (a hard link)"
+        if change.before.rights != change.after.rights:
+            return "has another access control list"
         return "has another mode or owner"
     return "was changed"

@@ -43,6 +43,11 @@ class FileState(Record):
     tells the difference, and of the very largest."""
     target: str | None = None
     """Where a symbolic link points."""
+    linked: bool = False
+    """Whether a regular file has got another name, which is not seen from here."""
+    rights: str = ""
+    """Its access control list, in hexadecimal; empty where it has none, or where an engine's
+    storage cannot be read."""
 
 
 class Change(Record):

@@ -19,7 +19,7 @@ DIGEST_TOTAL = 2 << 30
 
 
 class Status(NamedTuple):
-    """What is compared of an entry: not its times, inode and links."""
+    """What is compared of an entry: not its times and inode."""
 
     kind: FileKind
     mode: int
@@ -29,6 +29,10 @@ class Status(NamedTuple):
     """Bytes; 0 for what is not a regular file."""
     target: bytes | None = None
     digest: str | None = None
+    links: int = 1
+    """Names of a regular file; compared only where there are more than before."""
+    rights: str = ""
+    """Its access control list, in hexadecimal, where the way to look at it tells."""
 
 
 class Difference(NamedTuple):
@@ -51,6 +55,7 @@ def status_of(entry: FileEntry) -> Status:
         entry.gid,
         entry.size if entry.kind is FileKind.FILE else 0,
         entry.target if entry.kind is FileKind.SYMLINK else None,
+        links=entry.links if entry.kind is FileKind.FILE else 1,
     )
 
 
@@ -75,6 +80,11 @@ def compare(
             one = one._replace(digest=stale[path])
         if path in fresh and other is not None:
             other = other._replace(digest=fresh[path])
+        if other is not None:
+            # What is new has no names that it had not; copying up may take names away, too.
+            more = one is not None and other.links > one.links
+            other = other._replace(links=2 if more else 1)
+        one = None if one is None else one._replace(links=1)
         if one != other or (other is not None and _file(other) and other.digest is None):
             found[path] = Difference(one, other)
     return found
@@ -83,7 +93,7 @@ def compare(
 @lru_cache(maxsize=4096)
 def state(status: Status) -> FileState:
     """Give the record of a status; many files of an image differ in nothing but their names."""
-    kind, mode, uid, gid, size, target, digest = status
+    kind, mode, uid, gid, size, target, digest, links, rights = status
     return FileState(
         kind=kind,
         mode=mode,
@@ -92,6 +102,8 @@ def state(status: Status) -> FileState:
         size=size,
         target=None if target is None else paths.text(target),
         digest=digest,
+        linked=links > 1,
+        rights=rights,
     )
 
 

@@ -6,6 +6,7 @@ they may be deeper than one path that the kernel takes; such a path is opened pi
 Format: https://docs.kernel.org/filesystems/overlayfs.html (whiteouts, opaque, redirects).
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 FOREIGN = frozenset(("trusted.overlay.redirect", "user.overlay.redirect"))
 """Attributes that make a folder mean another one; Docker mounts without them."""
+
+LISTS = frozenset(("system.posix_acl_access", "system.posix_acl_default"))
+"""Attributes that hold access control lists (acl(5))."""
 
 FORMAT, BITS = 0o170000, 0o7777
 
@@ -100,6 +104,20 @@ class Layer:
         with self._near(path) as (folder, name):
             return os.readlink(name, dir_fd=folder)
 
+    def rights(self, path: bytes) -> str:
+        """Give the access control list of a file or a directory, and the one that it hands on."""
+        place = self._open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            found = f"/proc/self/fd/{place}"
+            kept = LISTS.intersection(os.listxattr(found))
+            return "".join(os.getxattr(found, name).hex() for name in sorted(kept))
+        except OSError as error:
+            if error.errno in (errno.ENOTSUP, errno.ENODATA):
+                return ""
+            raise
+        finally:
+            os.close(place)
+
     def open(self, path: bytes) -> int:
         """Open a regular file for reading; the caller closes the descriptor."""
         return self._open(path, FILE_FLAGS)
@@ -138,10 +156,19 @@ def status_of(path: bytes, layer: Layer, found: os.stat_result) -> Status:
     """Describe what a layer holds at a path as the container sees it."""
     mode = found.st_mode
     if mode & FORMAT == stat.S_IFREG:
-        return Status(FileKind.FILE, mode & BITS, found.st_uid, found.st_gid, found.st_size)
+        return Status(
+            FileKind.FILE,
+            mode & BITS,
+            found.st_uid,
+            found.st_gid,
+            found.st_size,
+            links=found.st_nlink,
+            rights=layer.rights(path),
+        )
     kind = _KINDS[mode & FORMAT]
     target = layer.target(path) if kind is FileKind.SYMLINK else None
-    return Status(kind, mode & BITS, found.st_uid, found.st_gid, 0, target)
+    rights = layer.rights(path) if kind is FileKind.DIRECTORY else ""
+    return Status(kind, mode & BITS, found.st_uid, found.st_gid, 0, target, rights=rights)
 
 
 def _foreign(path: bytes) -> EvidenceError:

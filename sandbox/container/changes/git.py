@@ -50,6 +50,7 @@ CONTROL_FOLDERS = (
 DERIVED = frozenset((b"info/refs",))
 """Written by git's own housekeeping."""
 
+_NOTHING = "0" * 40
 _ID = re.compile(rb"[0-9a-f]{40}")
 
 
@@ -73,7 +74,7 @@ def read_state(files: Files) -> GitState:
 def compare(before: GitState, after: GitState, files: Files) -> GitChange:
     """Add the commits that are reachable in `files` now and were not before."""
     commits = History(Objects(files)).new(_tips(before), _tips(after))
-    rewritten = tuple(_rewritten(before, files))
+    rewritten = (*_rewritten(before, files), *_untrue(before, after, files))
     return GitChange(before=before, after=after, commits=commits, rewritten_logs=rewritten)
 
 
@@ -90,6 +91,33 @@ def _rewritten(before: GitState, files: Files) -> Iterator[str]:
         data = files.read(paths.raw(".git/" + name), size) if size else b""
         if data is None or _digest(data) != digest:
             yield name
+
+
+def _untrue(before: GitState, after: GitState, files: Files) -> Iterator[str]:
+    """Give the new reflogs that do not lead from what a ref was to what it is."""
+    for name, data in _logs(files):
+        if name in before.logs or name.endswith(".lock"):
+            continue
+        ref = name.removeprefix("logs/")
+        moves = [line.split(b" ", 2)[:2] for line in data.splitlines()]
+        if any(len(move) < 2 for move in moves):
+            yield name
+            continue
+        at = _value_of(before, ref)
+        for old, new in moves:
+            if old.decode("ascii", "replace") != at:
+                yield name
+                break
+            at = new.decode("ascii", "replace")
+        else:
+            if moves and at != _value_of(after, ref):
+                yield name
+
+
+def _value_of(state: GitState, ref: str) -> str:
+    """Give the commit that a ref names; zeros where there is none, as a reflog has it."""
+    value = state.head if ref == "HEAD" else state.refs.get(ref, _NOTHING)
+    return value if is_id(value) else state.refs.get(value, _NOTHING)
 
 
 def _digest(data: bytes) -> str:

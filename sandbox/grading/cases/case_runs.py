@@ -29,7 +29,6 @@ from sandbox.model.case import (
     FileSubject,
     FunctionSubject,
     HttpSubject,
-    Row,
 )
 from sandbox.model.grade import CaseOutcome, CaseReport
 from sandbox.model.session import ROOT
@@ -161,7 +160,7 @@ def run_at_a_shell(
     whole worktree belongs to: nothing else may be judged by this session afterwards.
     """
     cases = tuple(
-        case.model_copy(update={"times": min(case.times, SHELL_CALLS), "table": _some(case)})
+        case
         for case in file.cases
         if report.outcomes.get(case.id, FAILED).outcome == "passed"
         and isinstance(file.subjects[case.subject], FunctionSubject | CommandSubject)
@@ -169,7 +168,9 @@ def run_at_a_shell(
     if not cases or report.tampering:
         return report
     fewer = file.model_copy(update={"cases": cases})
-    asked = calls(fewer, reference, f"{report.seed}/shell")
+    # All are drawn, because a reference may leave some open.
+    drawn = calls(fewer, reference, f"{report.seed}/shell")
+    asked = {name: _some(made) for name, made in drawn.items()}
     found = _run(fewer, asked, report.seed, ground, built, as_agent=True)
     if found.tampering:
         return found
@@ -183,9 +184,9 @@ def run_at_a_shell(
 FAILED = CaseOutcome(outcome="failed", calls=0)
 
 
-def _some(case: Case) -> tuple[Row, ...]:
-    """Give some rows of a table, others each time."""
-    return tuple(random.SystemRandom().sample(case.table, min(len(case.table), SHELL_CALLS)))
+def _some(made: list[Call]) -> list[Call]:
+    """Give a few of a case's calls, others each time."""
+    return random.SystemRandom().sample(made, min(len(made), SHELL_CALLS))
 
 
 def _run(

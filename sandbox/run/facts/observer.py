@@ -130,20 +130,28 @@ class Facts(ExecObserver):
         if end.exit_code is None:
             self._unknown_ends |= end.outcome is ExecOutcome.UNKNOWN
             return
-        self._note_test(
-            _texts(execution), paths.text(execution.cwd), selected, end.exit_code, moment
-        )
+        program = paths.text(execution.resolved)
+        argv, cwd = _texts(execution), paths.text(execution.cwd)
+        self._note_test(argv, cwd, selected, end.exit_code, moment, program)
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """Keep that some were not told."""
         self._notes.lost(tag, count, unseen=unseen)
 
     def _note_test(
-        self, argv: tuple[str, ...], cwd: str, selected: tuple[str, ...], code: int, began: Moment
+        self,
+        argv: tuple[str, ...],
+        cwd: str,
+        selected: tuple[str, ...],
+        code: int,
+        began: Moment,
+        program: str = "",
     ) -> None:
         if self._worktree is None:
             return
         differing = self._worktree.unsound_since(began)
+        if self._worktree.is_foreign(program):
+            differing = (self._relative(program), *differing)
         self._note(
             Tested(
                 argv=argv,

@@ -11,7 +11,7 @@ from sandbox.model import path_text as paths
 from sandbox.model.change import WORK, Owner
 from sandbox.model.fact import Changed
 from sandbox.model.scopes import owner_of
-from sandbox.model.session import Touch, TouchKind
+from sandbox.model.session import HOME, Touch, TouchKind
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
 
@@ -30,6 +30,9 @@ LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
 
 TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
 """Files of tests, and what builds them: of those that the task forbids to change."""
+
+WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/shm/", "/run/")  # noqa: S108
+"""Folders of the container in which any user, or the agent, may put a program."""
 
 MEANWHILE = 1000
 """Paths that are named as changed while tests ran."""
@@ -82,6 +85,12 @@ class Worktree:
     def as_at_start(self, path: str) -> bool:
         """Whether an absolute path holds what it held."""
         return path not in self._now
+
+    def is_foreign(self, path: str) -> bool:
+        """Whether an absolute path is of a file that whoever runs here has put there."""
+        if any(path.startswith(root + "/") for root in self._watched.roots):
+            return path not in self._base or path in self._now
+        return path.startswith(WRITABLE)
 
     @property
     def tree(self) -> str:

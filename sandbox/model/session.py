@@ -117,6 +117,9 @@ class Exec:
     """Whether it waits for an answer."""
     first: bool
     """Whether it is the command's own program."""
+    environment: tuple[bytes, ...] = ()
+    """`NAME=value` of variables that make a program run other code, or less, than its words say;
+    of the command's own program none, for its environment is the host's."""
     privileged: bool = False
     """Whether it is to be root: asked for by the program `sudo`, which is its parent here."""
     problem: int = 0

@@ -2,9 +2,9 @@
 
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model import places
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import Command, Interception
 from sandbox.run.actions.exec_events import Executions
-from sandbox.run.actions.workspace import ENVIRONMENT
 from sandbox.run.facts.observer import Facts
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage, Images

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from sandbox.container.engines.base import Limits, Session, SessionSpec
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import AGENT, Command, ExecObserver, Interception
-from sandbox.run.actions.workspace import ENVIRONMENT
 from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 

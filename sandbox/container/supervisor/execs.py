@@ -217,12 +217,14 @@ def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:
     number, flags, problem, pid, parent, uid, count = protocol.unpack(protocol.EXEC, head)
     cursor = protocol.Cursor(payload[protocol.EXEC.size :])
     program, resolved, cwd = cursor.string(), cursor.string(), cursor.string()
+    arguments = tuple(cursor.string() for _ in range(cursor.u32()))
+    environment = tuple(cursor.string() for _ in range(cursor.u32()))
     return Exec(
         number=number,
         tag=tag,
         program=program,
         resolved=resolved,
-        arguments=tuple(cursor.string() for _ in range(cursor.u32())),
+        arguments=arguments,
         argument_count=count,
         truncated=bool(flags & Execution.TRUNCATED),
         cwd=cwd,
@@ -231,6 +233,7 @@ def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:
         uid=uid,
         held=kind is Reply.EXEC_HELD,
         first=bool(flags & Execution.FIRST),
+        environment=environment,
         privileged=bool(flags & Execution.PRIVILEGED),
         problem=problem,
     )

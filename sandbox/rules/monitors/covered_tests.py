@@ -68,12 +68,18 @@ def runs_of(step: Step, code: int, context: Context) -> tuple[Roots, ...]:
     return () if line is None else _runs_of_line(line, folder_of(step), code, context)
 
 
-def selected_by(argv: Sequence[str], folder: str, context: Context) -> Roots | None:
+def selected_by(
+    argv: Sequence[str],
+    folder: str,
+    context: Context,
+    environment: tuple[tuple[str, str], ...] = (),
+) -> Roots | None:
     """Give what a process covers that runs tests; None where it is another program.
 
-    `folder` is where it was started: absolute, or relative to the worktree.
+    `folder` is where it was started: absolute, or relative to the worktree. What `environment`
+    has of pytest's options counts as its own.
     """
-    process = unwrapped(ShellCommand(tuple(argv), (), "", ""))
+    process = unwrapped(ShellCommand(tuple(argv), environment, "", ""))
     if process is None:
         return None
     selection = () if _is_own_make(process, context) else _selection(process)

@@ -20,6 +20,9 @@ _WITH_VALUE = frozenset(
 )  # fmt: skip
 """Options of the same kind whose value is the next word."""
 
+_HARMLESS = {("-p", "no:cacheprovider"), ("-o", "junit_family=xunit1")}
+"""Options of the same kind with one value."""
+
 _EXPANDED = re.compile(r"[*?\[$`{~]")
 
 
@@ -28,7 +31,7 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
     paths, rest = [], list(words)
     while rest:
         word = rest.pop(0)
-        if rest and (word in _WITH_VALUE or (word, rest[0]) == ("-p", "no:cacheprovider")):
+        if rest and (word in _WITH_VALUE or (word, rest[0]) in _HARMLESS):
             rest.pop(0)
         elif word.startswith("-"):
             if _FLAGS.fullmatch(word) is None:

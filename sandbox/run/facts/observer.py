@@ -18,6 +18,7 @@ from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.covered_tests import runs_of, selected_by
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
+from sandbox.run.facts import variables
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
@@ -132,7 +133,11 @@ class Facts(ExecObserver):
             return
         program = paths.text(execution.resolved)
         argv, cwd = _texts(execution), paths.text(execution.cwd)
-        self._note_test(argv, cwd, selected, end.exit_code, moment, program)
+        given = variables.pairs(execution.environment)
+        foreign = variables.misleading(given, self._root, cwd)
+        if self._worktree is not None and self._worktree.is_foreign(program):
+            foreign = (self._relative(program), *foreign)
+        self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """Keep that some were not told."""
@@ -145,13 +150,11 @@ class Facts(ExecObserver):
         selected: tuple[str, ...],
         code: int,
         began: Moment,
-        program: str = "",
+        foreign: tuple[str, ...] = (),
     ) -> None:
         if self._worktree is None:
             return
-        differing = self._worktree.unsound_since(began)
-        if self._worktree.is_foreign(program):
-            differing = (self._relative(program), *differing)
+        differing = (*foreign, *self._worktree.unsound_since(began))
         self._note(
             Tested(
                 argv=argv,
@@ -228,7 +231,9 @@ class Facts(ExecObserver):
         return data.decode("utf-8", "replace")
 
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
-        return selected_by(_texts(execution), paths.text(execution.cwd), self._context)
+        environment = variables.pairs(execution.environment)
+        cwd = paths.text(execution.cwd)
+        return selected_by(_texts(execution), cwd, self._context, environment)
 
     def _relative(self, path: str) -> str:
         return path.removeprefix(self._root + "/")

@@ -45,6 +45,9 @@ static void tell_exec(uint8_t type, uint32_t id, uint64_t number, const struct e
         put_text(&writer, exec->arguments + at);
         at += strlen(exec->arguments + at) + 1;
     }
+    put_u32(&writer, exec->variables.count);
+    for (size_t at = 0; at < exec->variables.length; at += strlen(exec->variables.text + at) + 1)
+        put_text(&writer, exec->variables.text + at);
     writer_send(&writer, type, id);
 }
 

@@ -147,6 +147,25 @@ static int arguments_into(struct sink *sink, uint64_t vector) {
     return 0;
 }
 
+/* What the environment has of telling variables; one that cannot be read has none. */
+static void variables_into(struct variables *variables, uint64_t vector) {
+    static char text[VARIABLE_LONGEST];
+    uint64_t pointers[POINTERS];
+    for (size_t seen = 0; vector && seen < ARGUMENTS_MOST;) {
+        size_t want = sizeof pointers - (vector & (sizeof pointers - 1));
+        ssize_t got = pread(memory, pointers, want, (off_t)vector);
+        if (got < (ssize_t)sizeof pointers[0]) return;
+        size_t count = (size_t)got / sizeof pointers[0];
+        for (size_t i = 0; i < count; i++, seen++) {
+            if (!pointers[i]) return;
+            if (memory_text(pointers[i], text, sizeof text) == EFAULT) continue;
+            text[sizeof text - 1] = 0;
+            variables_take(variables, text);
+        }
+        vector += count * sizeof pointers[0];
+    }
+}
+
 static void sink_open(struct sink *sink, struct exec *exec, bool hashing, const char *prefix,
                       size_t prefix_length) {
     *sink = (struct sink){.exec = exec, .hashing = hashing, .skipping = prefix_length > 0};
@@ -300,6 +319,7 @@ static enum reading read_all(struct exec *exec, const struct seccomp_notif *aske
     sink_open(&sink, exec, hold && reading == READ_WELL, prefix, length);
     int bad = arguments_into(&sink, asked->data.args[at ? 2 : 1]);
     sink_close(&sink, length);
+    variables_into(&exec->variables, asked->data.args[at ? 3 : 2]);
     if (reading == READ_WELL && bad) {
         *problem = bad;
         return READ_MISSING;
@@ -320,6 +340,7 @@ static void look_at_present(struct exec *exec) {
 static void clear(struct exec *exec) {
     exec->flags = exec->count = exec->told = 0;
     exec->arguments_length = 0;
+    variables_clear(&exec->variables);
     exec->program[0] = exec->resolved[0] = exec->cwd[0] = 0;
     memset(&exec->expected, 0, sizeof exec->expected);
 }

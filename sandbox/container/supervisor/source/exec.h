@@ -11,6 +11,7 @@
 
 #include "place.h"
 #include "program.h"
+#include "variables.h"
 #include "verify.h"
 
 #define EXEC_ARGUMENTS 8192 /* bytes of arguments that the host is told, ends included */
@@ -27,6 +28,7 @@ struct exec {
     uint32_t told;
     size_t arguments_length;
     char arguments[EXEC_ARGUMENTS]; /* each ends with NUL */
+    struct variables variables;
     struct expectation expected;
 };
 extern struct exec present;

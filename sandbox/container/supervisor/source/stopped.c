@@ -50,6 +50,24 @@ static bool read_words(struct exec *exec, const char *prefix, size_t skip) {
     return right && at >= skip;
 }
 
+static void read_variables(struct exec *exec) {
+    static unsigned char piece[PIECE];
+    static char text[VARIABLE_LONGEST];
+    ssize_t got;
+    size_t filled = 0;
+    int fd = open_of(exec->pid, "environ", O_RDONLY);
+    if (fd < 0) return;
+    while ((got = read(fd, piece, sizeof piece)) > 0)
+        for (ssize_t i = 0; i < got; i++) {
+            if (filled < sizeof text - 1) text[filled++] = (char)piece[i];
+            if (piece[i]) continue;
+            text[filled] = 0;
+            variables_take(&exec->variables, text);
+            filled = 0;
+        }
+    close(fd);
+}
+
 /* What an interpreter line has put in front of the words, if one has: then the file is a script
    whose last interpreter runs. A name that leads elsewhere by now says nothing. */
 static size_t read_script(struct exec *exec, const struct identity *running, char *prefix) {
@@ -81,6 +99,7 @@ static bool read_all(struct exec *exec) {
     close(program);
     strcpy(real, exec->resolved);
     if (!read_name(exec)) return false;
+    read_variables(exec);
     size_t length = read_script(exec, &exec->expected.program, prefix);
     if (length) {
         exec_add_words(exec, (unsigned char *)exec->program, strlen(exec->program) + 1);

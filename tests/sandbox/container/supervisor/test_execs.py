@@ -183,6 +183,25 @@ def test_all_that_a_command_starts_is_seen_in_order(each: Watched) -> None:
     assert all(end.seconds >= 0 for end in ends)
 
 
+def test_variables_that_change_what_a_program_does_are_told(each: Watched) -> None:
+    line = "A=1 PYTHONPATH=/tmp/x npm_config_script_shell=/bin/true PYTEST_ADDOPTS= /bin/true; :"
+    assert each.shell(line).exit_code == 0
+    told = each.recorder.one("true").environment
+    assert sorted(told) == [
+        b"PYTEST_ADDOPTS=",
+        b"PYTHONPATH=/tmp/x",
+        b"npm_config_script_shell=/bin/true",
+    ]
+    assert each.recorder.one("sh").environment == ()
+
+
+def test_many_and_long_variables_are_cut_and_lose_nothing_else(each: Watched) -> None:
+    line = f"export LD_AUDIT={'x' * 5000} PYTHONPATH=/tmp/x B={'y' * 100000}; /bin/true; :"
+    assert each.shell(line).exit_code == 0
+    told = sorted(each.recorder.one("true").environment)
+    assert [len(one) for one in told] == [1023, len(b"PYTHONPATH=/tmp/x")]
+
+
 def test_what_is_not_found_is_an_error_as_ever_and_not_seen(each: Watched) -> None:
     with pytest.raises(FileNotFoundError):
         each.run("no-such-program", environment={"PATH": "/no:/bin"})

@@ -11,12 +11,13 @@ from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.model import places
 from sandbox.model import trace as traces
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.errors import SessionLostError
 from sandbox.model.event import ExecsLost, Executed, Observed
 from sandbox.model.session import AGENT, Command, Completed, Exec, Interception
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.policy.approvers import DenyAll
-from sandbox.run.actions.workspace import ENVIRONMENT, Workspace
+from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import Images

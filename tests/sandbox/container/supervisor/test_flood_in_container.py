@@ -16,8 +16,8 @@ import pytest
 from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.model import places
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import AGENT, Command, Exec, ExecOutcome, Interception
-from sandbox.run.actions.workspace import ENVIRONMENT
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
 from tests.sandbox.container.supervisor.test_execs import Recorder, attacks

@@ -11,13 +11,13 @@ from typing import cast
 import pytest
 
 from sandbox.container.engines.base import Session
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.decision import Answer, Question
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import Exec, ExecEnd, ExecOutcome
 from sandbox.rules.policy.grants import Grants
 from sandbox.run.actions.gatekeeper import Gatekeeper
 from sandbox.run.actions.identities import Identities
-from sandbox.run.actions.workspace import ENVIRONMENT
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.rules.policy.policies import rule, rulebook, rules
 

@@ -93,6 +93,19 @@ def test_what_decides_a_run_of_tests_makes_it_unsound() -> None:
     assert unsound(wrote("node_modules/x.pth")) == ("node_modules/x.pth",)
 
 
+def test_a_program_that_somebody_here_has_put_there_is_foreign() -> None:
+    worktree = tree()
+    known = f"{ROOT}/tests/test_a.py"
+    assert not worktree.is_foreign("/usr/bin/make")
+    assert not worktree.is_foreign("/opt/tools/bin/runner")
+    assert not worktree.is_foreign(known)
+    for path in ("/tmp/first/pytest", "/home/agent/bin/npm", "/dev/shm/x"):
+        assert worktree.is_foreign(path)
+    assert worktree.is_foreign(f"{ROOT}/tests/other")
+    told(worktree, wrote("tests/test_a.py"))
+    assert worktree.is_foreign(known)
+
+
 def test_what_was_put_back_meanwhile_makes_it_unsound_too_and_no_later_run() -> None:
     back = (wrote("tests/test_a.py"), wrote("tests/test_a.py", "old"))
     assert unsound(*back) == ("tests/test_a.py",)

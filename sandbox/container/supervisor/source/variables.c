@@ -1,0 +1,41 @@
+/* Which variables the host is told of; `docs/supervisor-protocol.md` lists them. */
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "variables.h"
+
+static const char *const telling[] = {
+    "BASH_ENV", /* bash(1): a file that is run first */
+    "GNUMAKEFLAGS", "MAKEFLAGS", /* make(1) */
+    "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", /* ld.so(8) */
+    "NODE_OPTIONS", "NODE_PATH", /* node(1) */
+    /* npm: config, "Environment Variables"; in either case */
+    "npm_config_globalconfig", "npm_config_ignore_scripts", "npm_config_node_options",
+    "npm_config_script_shell", "npm_config_userconfig",
+    "PYTEST_ADDOPTS", "PYTEST_PLUGINS", /* pytest: Environment Variables */
+    "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", /* python(1) */
+};
+
+void variables_clear(struct variables *variables) {
+    variables->count = 0;
+    variables->length = 0;
+}
+
+static bool tells(const char *text) {
+    const char *end = strchr(text, '=');
+    if (!end) return false;
+    size_t length = (size_t)(end - text);
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        if (strlen(telling[i]) == length && strncasecmp(text, telling[i], length) == 0) return true;
+    return false;
+}
+
+void variables_take(struct variables *variables, const char *text) {
+    if (variables->count == VARIABLES_MOST || !tells(text)) return;
+    size_t length = strnlen(text, VARIABLE_LONGEST - 1);
+    memcpy(variables->text + variables->length, text, length);
+    variables->length += length;
+    variables->text[variables->length++] = 0;
+    variables->count++;
+}

@@ -1,0 +1,21 @@
+/* Variables of an environment that make a program run other code, or less, than its words say. */
+#ifndef VARIABLES_H
+#define VARIABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VARIABLE_LONGEST 1024 /* bytes of one that the host is told, its end included */
+#define VARIABLES_MOST 16     /* of one exec */
+
+struct variables {
+    uint32_t count;
+    size_t length;
+    char text[VARIABLES_MOST * VARIABLE_LONGEST]; /* `NAME=value`, each ends with NUL */
+};
+
+void variables_clear(struct variables *variables);
+/* Takes `NAME=value`, cut where it is long, if its name is one of those. */
+void variables_take(struct variables *variables, const char *text);
+
+#endif

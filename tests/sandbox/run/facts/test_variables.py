@@ -1,0 +1,70 @@
+"""By which variables a run of tests is another one than its words say."""
+
+import pytest
+
+from sandbox.rules.monitors.context import NOWHERE
+from sandbox.rules.monitors.covered_tests import selected_by
+from sandbox.run.facts.variables import misleading, pairs
+
+ROOT = "/home/agent/repo"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"PYTEST_ADDOPTS=-q --color=yes",
+        b"PYTHONPATH=src",
+        b"PYTHONPATH=.:/home/agent/repo/lib:",
+        b"PYTHONPATH=/usr/lib/python3",
+        b"NODE_PATH=",
+        b"LD_PRELOAD=",
+        b"NODE_OPTIONS=--max-old-space-size=4096 --no-warnings",
+        b"MAKEFLAGS=w -j2 --jobserver-auth=3,4 -- CFLAGS=-O1",
+        b"npm_config_userconfig=/home/agent/.npmrc",
+        b"npm_config_script_shell=/bin/bash",
+    ],
+)
+def test_what_an_honest_run_may_have_is_harmless(given: bytes) -> None:
+    assert misleading(pairs([given]), ROOT, ROOT) == ()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"PYTHONPATH=/tmp/mine",
+        b"PYTHONPATH=src:../other",
+        b"NODE_PATH=/home/agent/modules",
+        b"PYTEST_PLUGINS=mine",
+        b"LD_PRELOAD=/tmp/x.so",
+        b"LD_LIBRARY_PATH=/tmp",
+        b"BASH_ENV=/tmp/x",
+        b"NODE_OPTIONS=--require /tmp/x.js",
+        b"NODE_OPTIONS=--no-warnings -r ./x",
+        b"MAKEFLAGS=n",
+        b"MAKEFLAGS=--dry-run",
+        b"MAKEFLAGS=" + b"a=a" * 300 + b" !",
+        b"npm_config_script_shell=/bin/true",
+        b"NPM_CONFIG_USERCONFIG=/tmp/npmrc",
+    ],
+)
+def test_what_brings_other_code_or_runs_less_is_named(given: bytes) -> None:
+    assert misleading(pairs([given]), ROOT, ROOT) == (f"${given.partition(b'=')[0].decode()}",)
+
+
+@pytest.mark.parametrize(
+    ("options", "selected"),
+    [
+        ("", ("tests",)),
+        ("--junitxml=/tmp/report-0.xml -o junit_family=xunit1", ("tests",)),
+        ("-q tests/more", ("tests/more", "tests")),
+        ("--collect-only", None),
+        ("-k nothing", None),
+        ("-p mine", None),
+        ("-o addopts=--co", None),
+    ],
+)
+def test_options_of_the_environment_count_as_those_of_the_line(
+    options: str, selected: tuple[str, ...] | None
+) -> None:
+    given = (("PYTEST_ADDOPTS", options),)
+    assert selected_by(["pytest", "tests"], ".", NOWHERE, given) == selected

@@ -52,7 +52,6 @@ ORDER = {
         {
             "actions",
             "consequence",
-            "exploits",
             "facts",
             "live_rules",
             "rewordings",
@@ -60,7 +59,7 @@ ORDER = {
             "stop",
             "stored_evidence",
         },
-        {"loop"},
+        {"exploits", "loop"},
         {"safety", "trial"},
         {"batch"},
         {"audit", "validate"},

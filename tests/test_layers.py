@@ -61,6 +61,7 @@ ORDER = {
         },
         {"exploits", "loop"},
         {"safety", "trial"},
+        {"dead_runs"},
         {"batch"},
         {"audit", "validate"},
     ),

@@ -179,7 +179,10 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
         known[record.task] = _task(record.task)
     found = known[record.task]
     task = found[0] if found and found[1] == record.task_digest else None
-    grade = folder.load(folder.grade, RunGrade) if folder.grade.exists() else None
+    grade = _grade(folder)
+    judged = record.verdict in (Verdict.PASSED, Verdict.FAILED)
+    if judged and (grade is None or grade.verdict is not record.verdict or folder.objection()):
+        record, grade = record.model_copy(update={"verdict": Verdict.INVALID}), None
     entries = _entries(folder, record)
     return measure(
         Subject(
@@ -192,6 +195,13 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
             usage=_usage(entries or ()),
         )
     )
+
+
+def _grade(folder: RunFolder) -> RunGrade | None:
+    try:
+        return folder.load(folder.grade, RunGrade) if folder.grade.exists() else None
+    except StoreError:
+        return None
 
 
 def _usage(entries: Iterable[Entry]) -> ModelUsage | None:

@@ -41,6 +41,8 @@ class RunRecord(Record):
     """What failed, where the verdict is `error`."""
     evidence: dict[str, str] = {}
     """SHA-256 of each file of the run folder that the grade is made of, once all are there."""
+    grade: str = ""
+    """SHA-256 of the grade as it was stored; empty before, and in runs of 0.1."""
     client: ClientRecord | None = None
     """Where the agent is a client that a preset describes."""
     container: str | None = None

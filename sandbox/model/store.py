@@ -11,12 +11,15 @@
               calls             the socket of a session that is open
               agent.out         what a client of the MCP server printed; a claim as well
               mcp.sock          the MCP server, while the run goes on
+              .live             locked by the process that runs it
 
 Each file is written under a temporary name and renamed. The index is derived: it is made anew
 from the folders whenever it is missing or broken.
 """
 
+import fcntl
 import hashlib
+import os
 import re
 import secrets
 import shutil
@@ -29,6 +32,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sandbox.model.errors import EvidenceError, StoreError, UsageError
+from sandbox.model.grade import Verdict
 from sandbox.model.run import RunRecord
 
 T = TypeVar("T", bound=BaseModel)
@@ -75,6 +79,8 @@ class RunFolder:
         self.agent_output = path / "agent.out"
         self.mcp_socket = path / "mcp.sock"
         self._reserve = path / ".reserve"
+        self._live = path / ".live"
+        self._held: int | None = None
 
     @property
     def id(self) -> str:
@@ -113,6 +119,51 @@ class RunFolder:
         """Give that room free."""
         with suppress(OSError):
             self._reserve.unlink()
+
+    def seal_grade(self, verdict: Verdict) -> None:
+        """Note which grade was stored, and its verdict, beside what the evidence is."""
+        known = {"grade": self._digest(self.grade), "verdict": verdict}
+        self.save_record(self.record().model_copy(update=known))
+
+    def objection(self) -> str:
+        """Say why a graded run's evidence or grade is not what was stored; empty where it is.
+
+        Runs of 0.1 have no seals of their own, and are believed.
+        """
+        record = self.record()
+        try:
+            if record.evidence:
+                self.verify()
+            if record.grade and self._digest(self.grade) != record.grade:
+                return f"{self.grade} was altered: its SHA-256 is not that in run.json."
+        except (EvidenceError, StoreError) as error:
+            return error.message
+        return ""
+
+    def hold(self) -> None:
+        """Say, for as long as this process lives or until `let_go`, that the run goes on."""
+        self._held = os.open(self._live, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+
+    def let_go(self) -> None:
+        """Say that the run has come to its end."""
+        with suppress(OSError):
+            self._live.unlink()
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a process, here or elsewhere, still holds the run."""
+        try:
+            with self._live.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def record(self) -> RunRecord:
         """What `run.json` says."""
@@ -172,6 +223,7 @@ class Store:
                 f"{folder.path} cannot be made: {error.strerror}.",
                 "Make room or choose another place with --runs.",
             ) from error
+        folder.hold()
         folder.reserve()
         folder.save_record(record)
         with self._index() as index:

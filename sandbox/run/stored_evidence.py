@@ -19,6 +19,7 @@ def regrade(folder: RunFolder, task: LoadedTask) -> RunGrade:
     """
     result = grade(task.task, evidence_of(folder, task))
     folder.save(folder.grade, result)
+    folder.seal_grade(result.verdict)
     return result
 
 

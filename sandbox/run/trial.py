@@ -117,7 +117,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         started=_now(),
         client=trial.client,
     )
-    store.create(record)
+    held = store.create(record)
     try:
         verdict = _judged(trial, agent, engine, folder, listener).verdict
         folder.release()
@@ -128,6 +128,8 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         with suppress(StoreError):
             abandon(folder, _problem(error))
         raise
+    finally:
+        held.let_go()
     return folder
 
 
@@ -143,6 +145,7 @@ def abandon(folder: RunFolder, problem: str) -> None:
         problem=problem,
     )
     folder.save(folder.grade, failed)
+    folder.seal_grade(Verdict.ERROR)
     _save_end(folder, Verdict.ERROR, problem)
 
 

@@ -1,11 +1,13 @@
 """`sandbox audit`: whether a suite is too easy."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
+from sandbox.model.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,12 +71,14 @@ def _stored(store: "Store", tasks: "Sequence[LoadedTask]", agents: list[str]) ->
     from sandbox.run.audit.audit import OWN
 
     names = {task.task.id for task in tasks}
-    return [
-        folder
-        for folder in store.folders()
-        if (record := folder.record()).task in names
-        and (record.agent in agents if agents else record.agent not in OWN)
-    ]
+    found = []
+    for folder in store.folders():
+        with suppress(StoreError):  # one that cannot be read says nothing of an agent
+            record = folder.record()
+            mine = record.agent in agents if agents else record.agent not in OWN
+            if record.task in names and mine:
+                found.append(folder)
+    return found
 
 
 def _blind(audit: "Audit", tasks: "Sequence[LoadedTask]", store: "Store", jobs: int) -> "Sign":

@@ -43,24 +43,27 @@ def gc(
 ) -> None:
     """Remove containers that no run uses any more, and stale images.
 
-    Open sessions whose process is gone get their end noted: the verdict `error`.
+    Runs and open sessions whose process is gone get their end noted: the verdict `error`.
     """
     from sandbox.cli.open_sessions import bury
     from sandbox.container import engines
     from sandbox.container.engines.base import MANAGED
+    from sandbox.run import dead_runs
     from sandbox.run.run_containers import RUN
     from sandbox.tasks.images import stale
 
-    removed: dict[str, list[str]] = {"containers": [], "images": [], "sessions": []}
+    removed: dict[str, list[str]] = {"containers": [], "images": [], "sessions": [], "runs": []}
     freed = 0
     engine = engines.connect()
     try:
         for folder in _orphans(open_store(runs), run):
             removed["containers"] += bury(folder, engine)
             removed["sessions"].append(folder.id)
+        chosen = (each for each in open_store(runs).folders() if each.id.startswith(run))
+        removed["runs"] = dead_runs.bury(chosen)
         for container in engine.containers(MANAGED):
-            chosen = container.labels.get(RUN, "").startswith(run)
-            if chosen and abandoned(container, kept_too=kept, now=time.time()):
+            is_asked = container.labels.get(RUN, "").startswith(run)
+            if is_asked and abandoned(container, kept_too=kept, now=time.time()):
                 engine.remove_container(container.id)
                 removed["containers"].append(container.id)
         for image in stale(engine) if images else ():
@@ -75,6 +78,8 @@ def gc(
     typer.echo(f"{len(removed['containers'])} containers removed")
     for session in removed["sessions"]:
         typer.echo(f"session {session}: its process is gone; noted as an error")
+    for dead in removed["runs"]:
+        typer.echo(f"run {dead}: its process was killed; noted as an error")
     if images:
         typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
 

@@ -7,7 +7,7 @@ import typer
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import count, interval, method, number, table
 from sandbox.cli.terminal import document, line
-from sandbox.model.errors import UsageError
+from sandbox.model.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.report import AgentReport
@@ -125,11 +125,18 @@ def chosen(
     store: "Store", names: list[str], tasks: list[str], agents: list[str]
 ) -> "list[RunFolder]":
     """Find the runs that are asked for; UsageError where there are none."""
+    from sandbox.run import dead_runs
+
     folders = [store.find(name) for name in names] if names else list(store.folders())
     unique = {folder.id: folder for folder in folders}
+    dead_runs.bury(unique.values())
     found = []
     for folder in unique.values():
-        record = folder.record()
+        try:
+            record = folder.record()
+        except StoreError as error:
+            typer.echo(f"left out, it cannot be read: {folder.id}: {line(error.message)}", err=True)
+            continue
         if (not tasks or record.task in tasks) and (
             not agents or {record.agent, record.acting} & set(agents)
         ):

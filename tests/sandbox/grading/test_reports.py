@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.cli.verbs.compare import comparison_rows
-from sandbox.cli.verbs.report import agent_rows
+from sandbox.cli.verbs.report import agent_rows, chosen
+from sandbox.cli.verbs.show import believed
 from sandbox.grading import reports
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Event, Final, RunEnded, RunStarted
@@ -68,6 +69,8 @@ def stored(
     )
     grade = RunGrade(run=record.id, task=task, task_digest=digest, verdict=verdict, grades=grades)
     folder.save(folder.grade, grade)
+    folder.seal_grade(verdict)
+    folder.let_go()
     return folder
 
 
@@ -123,7 +126,7 @@ def test_a_trace_that_was_altered_is_not_measured(store: Store) -> None:
     folder = stored(store, "forger", Verdict.PASSED)
     folder.trace.write_text(folder.trace.read_text().replace("ls", "id"))
     found = next(run for run in read(store) if run.agent == "forger")
-    assert (found.passed, found.rates) == (True, {})
+    assert (found.verdict, found.rates) == (Verdict.INVALID, {})
 
 
 def test_a_task_that_is_gone_keeps_its_verdicts(store: Store) -> None:
@@ -162,3 +165,39 @@ def test_the_reference_is_the_oracle_or_the_shortest_path_of_the_graph() -> None
     bare = task.model_copy(update={"graph": None})
     assert reports.reference_length(bare) == len(task.oracle)
     assert reports.reference_length(task) <= len(task.oracle)
+
+
+@pytest.mark.parametrize("name", ["trace", "changes", "candidate", "tests", "grade"])
+@pytest.mark.parametrize("how", ["altered", "gone"])
+def test_what_was_altered_counts_as_invalid_and_stops_nothing(
+    store: Store, name: str, how: str
+) -> None:
+    folder = stored(store, "forger", Verdict.PASSED)
+    path: Path = getattr(folder, name)
+    if how == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes().replace(b"passed", b"failed") + b" ")
+    (forger,) = [each for each in reports.report(read(store)).agents if each.agent == "forger"]
+    assert (forger.passed, forger.graded, forger.invalid) == (0, 1, 1)
+    shown = believed(folder)
+    assert shown.verdict is Verdict.INVALID
+    assert path.name in shown.problem
+
+
+def test_a_verdict_that_was_written_into_the_record_alone_is_not_believed(store: Store) -> None:
+    folder = stored(store, "forger", Verdict.FAILED)
+    folder.save_record(folder.record().model_copy(update={"verdict": Verdict.PASSED}))
+    (forger,) = [each for each in reports.report(read(store)).agents if each.agent == "forger"]
+    assert (forger.passed, forger.invalid) == (0, 1)
+
+
+def test_a_record_that_cannot_be_read_is_named_and_left_out(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = stored(store, "good", Verdict.PASSED)
+    (folder.path / "run.json").write_text("{")
+    found = chosen(store, [], [], ["good"])
+    assert folder.id not in [each.id for each in found]
+    assert f"it cannot be read: {folder.id}" in capsys.readouterr().err
+    assert reports.report(reports.read(found)).agents[0].passed == 2

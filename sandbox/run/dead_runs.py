@@ -1,0 +1,29 @@
+"""Runs whose process was ended before they were: their end is noted by whoever comes next."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from sandbox.model.errors import StoreError
+from sandbox.model.store import RunFolder
+from sandbox.run.trial import abandon
+
+KILLED = "The harness was killed before the run had ended; its trace says what was done until then."
+
+
+def bury(folders: Iterable[RunFolder]) -> list[str]:
+    """Note `error` for each run that nobody holds any more and that has no end; give their ids.
+
+    Open sessions are left to `sandbox close`. What cannot be read or written is left as it is.
+    """
+    return [folder.id for folder in folders if _bury(folder)]
+
+
+def _bury(folder: RunFolder) -> bool:
+    with suppress(StoreError):
+        record = folder.record()
+        over = record.ended is not None or record.verdict is not None
+        if not over and not folder.calls.exists() and not folder.is_live:
+            folder.release()
+            abandon(folder, KILLED)
+            return True
+    return False

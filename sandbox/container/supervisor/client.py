@@ -14,6 +14,12 @@ from sandbox.container.supervisor.conversation import RemoteConversation
 from sandbox.container.supervisor.execs import EXEC_KINDS, Execs
 from sandbox.container.supervisor.files import RemoteFiles
 from sandbox.container.supervisor.forward import RemoteListener
+from sandbox.container.supervisor.patience import (
+    ANSWER_SECONDS,
+    GRACE_SECONDS,
+    Patience,
+    Silence,
+)
 from sandbox.container.supervisor.process import (
     NO_FLAGS,
     Answer,
@@ -57,6 +63,7 @@ class Supervisor(RemoteFiles):
         self._lost: SessionLostError | None = None
         self._alone: dict[int, Exec] = {}
         self._hello = _Hello()
+        self._patience = Patience()
         self._execs = Execs(self._send, self._observer_failed)
         self._reader = threading.Thread(target=self._read, name="supervisor", daemon=True)
         self._reader.start()
@@ -81,6 +88,8 @@ class Supervisor(RemoteFiles):
         """Start a command and wait for its end; it is killed if the wait is interrupted."""
         process = self._launch(command, announce=False)
         try:
+            allowed = None if command.timeout is None else command.timeout + GRACE_SECONDS
+            self._await(process.settle, allowed)
             return process.wait()
         except KeyboardInterrupt:
             process.kill()
@@ -89,14 +98,14 @@ class Supervisor(RemoteFiles):
     def start(self, command: Command) -> RemoteProcess:
         """Start a command and return once its program runs."""
         process = self._launch(command, announce=True)
-        process.wait_for_start()
+        self._await(process.has_started, ANSWER_SECONDS)
         return process
 
     def converse(self, command: Command) -> RemoteConversation:
         """Start a command that is spoken with and return once its program runs."""
         conversation = RemoteConversation(command, self._send)
         conversation.launch(self._expect(conversation))
-        conversation.wait_for_start()
+        self._await(conversation.has_started, ANSWER_SECONDS)
         return conversation
 
     def listen(self, port: int, serve: Serve) -> RemoteListener:
@@ -209,8 +218,17 @@ class Supervisor(RemoteFiles):
     ) -> Sequence[Part]:
         answer = Answer(subject, read)
         self._send(protocol.frame(kind, self._expect(answer), payload))
-        answer.settle()
+        self._await(answer.settle, ANSWER_SECONDS)
         return answer.parts
+
+    def _await(self, arrived: Callable[[float], bool], seconds: float | None) -> None:
+        """Wait; a supervisor that says nothing at all for so long is lost."""
+        try:
+            self._patience.wait(arrived, seconds)
+        except Silence as silence:
+            self._lose(_gone(str(silence)))
+            self.close()
+            raise self._lost or _gone(str(silence)) from silence
 
     def _expect(self, pending: Pending) -> int:
         """A request id whose frames go to `pending`."""
@@ -258,6 +276,7 @@ class Supervisor(RemoteFiles):
         frames = protocol.FrameReader()
         try:
             while data := self._stream.receive():
+                self._patience.heard()
                 for kind, request, payload in frames.feed(data):
                     self._deliver(kind, request, payload)
             self._lose(_gone("it ended the connection"))

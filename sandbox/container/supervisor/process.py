@@ -139,12 +139,14 @@ class RemoteProcess(Pending):
         if len(first) < len(self._command.stdin):
             threading.Thread(target=self._feed, name="supervisor-stdin", daemon=True).start()
 
-    def wait_for_start(self) -> None:
-        """Wait until the program runs; raises where it cannot."""
-        acquire(self._started)
+    def has_started(self, timeout: float) -> bool:
+        """Wait until the program runs; False where it did not in time. Raises where it cannot."""
+        if not acquire(self._started, timeout):
+            return False
         self._started.release()
         if self._failure is not None:
             self.settle()
+        return True
 
     def poll(self) -> Completed | None:
         """How it ended, or None while it runs."""

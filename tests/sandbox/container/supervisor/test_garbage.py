@@ -35,7 +35,7 @@ execs = st.builds(
         protocol.EXEC.pack(number, *rest, len(words))
         + protocol.string(program)
         + protocol.string(place) * 2
-        + protocol.strings(words)
+        + protocol.strings(words) * 2
     ),
     st.integers(0, 5),
     st.tuples(numbers, st.integers(0, 5), numbers, numbers, numbers),
@@ -122,7 +122,7 @@ def test_an_exec_is_read_or_refused(kind: Reply, payload: bytes) -> None:
 
 @pytest.mark.parametrize("end", [(7, 0), (1, 99)], ids=["unknown exec", "unknown outcome"])
 def test_an_end_that_cannot_be_is_the_supervisors_fault(end: tuple[int, int]) -> None:
-    seen = protocol.EXEC.pack(1, 0, 0, 9, 1, 0, 0) + protocol.string(b"x") * 3 + bytes(4)
+    seen = protocol.EXEC.pack(1, 0, 0, 9, 1, 0, 0) + protocol.string(b"x") * 3 + bytes(8)
     said = [
         wire(Reply.STARTED, b""),
         wire(Reply.EXEC_SEEN, seen),

@@ -39,7 +39,7 @@ class Told:
     def seen(self, number: int, request: int = 7) -> None:
         head = protocol.EXEC.pack(number, 0, 0, 9, 1, 0, 0)
         strings = b"".join(protocol.string(text) for text in ("/bin/x", "/bin/x", "/"))
-        self.execs.take(Reply.EXEC_SEEN, request, head + strings + protocol.strings(()))
+        self.execs.take(Reply.EXEC_SEEN, request, head + strings + protocol.strings(()) * 2)
 
     def count(self, seen: int, untold: int, over: int, request: int = 7) -> None:
         payload = protocol.EXEC_COUNT.pack(seen, untold, over)

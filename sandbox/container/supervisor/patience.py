@@ -1,0 +1,39 @@
+"""How long the host waits for a supervisor that says nothing: it may be stopped or frozen."""
+
+import time
+from collections.abc import Callable
+
+ANSWER_SECONDS = 60.0
+"""Silence, of the whole supervisor, after which a question is not answered any more."""
+
+GRACE_SECONDS = 30.0
+"""The same for a command, beyond its own limit."""
+
+_SLICE_SECONDS = 5.0
+
+
+class Silence(Exception):  # noqa: N818 - it becomes a lost session
+    """Nothing was heard for too long."""
+
+
+class Patience:
+    """When a supervisor was heard last."""
+
+    def __init__(self) -> None:
+        self._heard = time.monotonic()
+
+    def heard(self) -> None:
+        """Something came, whatever it was."""
+        self._heard = time.monotonic()
+
+    def wait(self, arrived: Callable[[float], bool], seconds: float | None) -> None:
+        """Wait until something has arrived; Silence after so many seconds without a word.
+
+        `arrived` waits for the time that it is given at most. Without `seconds` there is no end.
+        """
+        began = time.monotonic()
+        wanted = _SLICE_SECONDS if seconds is None else min(seconds, _SLICE_SECONDS)
+        while not arrived(wanted):
+            silent = time.monotonic() - max(began, self._heard)
+            if seconds is not None and silent >= seconds:
+                raise Silence(f"it has said nothing for {silent:.0f} seconds")

@@ -1,0 +1,83 @@
+"""A supervisor that is stopped holds nobody up for ever; one that is merely busy is waited for."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.container.supervisor import client
+from sandbox.container.supervisor.patience import Patience, Silence
+from sandbox.model.errors import SessionLostError
+from tests.sandbox.container.supervisor.conftest import Local, Start, command
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(client, "GRACE_SECONDS", 0.5)
+
+
+@pytest.fixture
+def stopped(start: Start, impatient: None) -> Iterator[Local]:
+    local = start()
+    assert local.run("true").exit_code == 0
+    local.process.send_signal(signal.SIGSTOP)
+    yield local
+    local.process.send_signal(signal.SIGCONT)
+
+
+def test_a_stopped_supervisor_loses_the_session_within_the_commands_limit_and_a_grace(
+    stopped: Local,
+) -> None:
+    with pytest.raises(SessionLostError, match="said nothing for"):
+        stopped.run("sleep", "0.1", timeout=0.2)
+    with pytest.raises(SessionLostError, match="said nothing for"):
+        stopped.supervisor.usage()
+
+
+@pytest.mark.parametrize("what", ["usage", "kill_all", "settle", "start"])
+def test_every_question_to_a_stopped_supervisor_comes_to_an_end(stopped: Local, what: str) -> None:
+    supervisor = stopped.supervisor
+    ask = getattr(supervisor, what)
+    arguments = (command("sleep", "9"),) if what == "start" else ()
+    with pytest.raises(SessionLostError, match="said nothing for"):
+        ask(*arguments)
+
+
+def test_who_waits_in_another_thread_is_told_too(stopped: Local) -> None:
+    told: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            stopped.run("sleep", "60", timeout=50.0)
+        except SessionLostError as error:
+            told.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    with pytest.raises(SessionLostError):
+        stopped.supervisor.usage()
+    thread.join(10)
+    assert len(told) == 1
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_command_that_is_silent_within_its_limit_is_waited_for(start: Start) -> None:
+    assert start().run("sleep", "1.2", timeout=20.0).exit_code == 0
+
+
+def test_a_word_now_and_then_is_enough() -> None:
+    patience, said = Patience(), iter((True, True, True, False))
+
+    def arrived(_: float) -> bool:
+        time.sleep(0.05)
+        if next(said, False):
+            patience.heard()
+        return False
+
+    began = time.monotonic()
+    with pytest.raises(Silence):
+        patience.wait(arrived, 0.12)
+    assert time.monotonic() - began > 0.2

@@ -4,10 +4,13 @@ Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid, 130 interr
 the reader of a pipe has gone before the verdict was printed.
 """
 
+import errno
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -15,7 +18,7 @@ import typer
 import sandbox
 from sandbox.cli import interrupts
 from sandbox.cli.crash import crash_report
-from sandbox.cli.terminal import complain
+from sandbox.cli.terminal import complain, mutter
 from sandbox.cli.verbs import (
     agents,
     audit,
@@ -50,6 +53,10 @@ app = typer.Typer(
 
 PIPE_CLOSED = 128 + 13
 """As a shell reports a program that SIGPIPE has ended."""
+
+OUTPUT_FAILED = 3
+OUTPUT_LOST = frozenset((errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT))
+"""What a full or closed output answers a write with."""
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": run.run,
@@ -100,19 +107,41 @@ def reported(verb: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(verb)
     def wrapped(*arguments: object, **options: object) -> None:
         try:
-            verb(*arguments, **options)
+            try:
+                verb(*arguments, **options)
+            finally:
+                # What cannot be written fails here, where it can be told.
+                if sys.stdout is not None:
+                    sys.stdout.flush()
         except SandboxError as error:
             complain(error)
             raise typer.Exit(error.exit_code) from error
         except KeyboardInterrupt as error:
-            sys.stderr.write("interrupted\n")
+            mutter("interrupted\n")
             raise typer.Exit(interrupts.EXIT_CODE) from error
         except BrokenPipeError as error:
             # As with `sandbox trace last | head`. What is still buffered has nowhere to go.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_output()
             raise typer.Exit(PIPE_CLOSED) from error
+        except OSError as error:
+            if error.filename is not None or error.errno not in OUTPUT_LOST:
+                raise
+            _give_up_output()
+            complain(
+                SandboxError(
+                    f"The output cannot be written: {error.strerror}.",
+                    "What was run is stored all the same: `sandbox show last`.",
+                )
+            )
+            raise typer.Exit(OUTPUT_FAILED) from error
 
     return wrapped
+
+
+def _give_up_output() -> None:
+    """Let what is still buffered go nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 for name, verb in VERBS.items():
@@ -135,10 +164,18 @@ app.add_typer(agents.agents)
 def main() -> None:
     """Run the command line and exit."""
     interrupts.Interrupts().install()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="sandbox")
     except KeyboardInterrupt:
         sys.exit(interrupts.EXIT_CODE)
+    except OSError as error:
+        if error.filename is not None or error.errno not in OUTPUT_LOST:
+            mutter(crash_report(error) + "\n")
+        _give_up_output()
+        sys.exit(OUTPUT_FAILED)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said of it
-        sys.stderr.write(crash_report(error) + "\n")
+        mutter(crash_report(error) + "\n")
         sys.exit(3)

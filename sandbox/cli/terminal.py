@@ -59,29 +59,43 @@ def document(record: "BaseModel") -> str:
     return CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def coloured(word: str, stream: IO[str] = sys.stdout) -> str:
+def coloured(word: str, stream: IO[str] | None = sys.stdout) -> str:
     """Colour a verdict or a state where `stream` is a terminal."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or word.strip() not in COLOURS:
+    if (
+        stream is None
+        or not stream.isatty()
+        or os.environ.get("NO_COLOR")
+        or word.strip() not in COLOURS
+    ):
         return word
     return typer.style(word, fg=COLOURS[word.strip()])
 
 
 def complain(error: SandboxError) -> None:
     """Say what happened and what to do next."""
-    sys.stderr.write(f"{coloured('error', sys.stderr)}: {safe(error.message)}\n")
+    mutter(f"{coloured('error', sys.stderr)}: {safe(error.message)}\n")
     if error.next_step:
-        sys.stderr.write(f"{safe(error.next_step)}\n")
+        mutter(f"{safe(error.next_step)}\n")
+
+
+def mutter(text: str) -> None:
+    """Write to standard error; where it is closed or full, nobody is there to be told."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, UnicodeError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 class Progress:
     """Lines that come as work is done; in a terminal the last one shows what is being done.
 
-    A reader that goes away ends the showing, not the work.
+    A reader that goes away, or has no room, ends the showing, not the work.
     """
 
-    def __init__(self, stream: IO[str] = sys.stderr) -> None:
+    def __init__(self, stream: IO[str] | None = sys.stderr) -> None:
+        """Show on a stream; None is one that is closed."""
         self._stream = stream
-        self._live = stream.isatty()
+        self._live = stream is not None and stream.isatty()
         self._pending = False
 
     def doing(self, text: str) -> None:
@@ -99,7 +113,9 @@ class Progress:
         self._write(self._clear())
 
     def _write(self, text: str) -> None:
-        with contextlib.suppress(BrokenPipeError):
+        if self._stream is None:
+            return
+        with contextlib.suppress(OSError, UnicodeError):
             self._stream.write(text)
             self._stream.flush()
 

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,8 +69,12 @@ def parse(
     try:
         document = model.model_validate_json(json.dumps(tree.data()), strict=True)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        raise _refusal(path, [_model_problem(d, tree, model) for d in details]) from error
+        details = sorted(
+            error.errors(include_url=False), key=lambda each: _locate_error(each, tree)[0]
+        )
+        # Wording one takes its time, and nobody is shown more than these.
+        told = [_model_problem(each, tree, model) for each in details[:_MAXIMUM_PROBLEMS]]
+        raise _refusal(path, told, len(details) - len(told)) from error
     found = [
         _Problem(*_locate(tree, place, missing=False), text)
         for place, text in (check(document) if check else ())
@@ -91,13 +96,13 @@ class _Problem:
     text: str
 
 
-def _refusal(path: Path, problems: Sequence[_Problem]) -> DocumentError:
+def _refusal(path: Path, problems: Sequence[_Problem], more: int = 0) -> DocumentError:
     lines = [
         f"{path}:{problem.line}: {problem.field}{': ' if problem.field else ''}{problem.text}"
         for problem in sorted(problems, key=lambda problem: problem.line)
     ]
-    if len(lines) > _MAXIMUM_PROBLEMS:
-        more = len(lines) - _MAXIMUM_PROBLEMS
+    more += max(len(lines) - _MAXIMUM_PROBLEMS, 0)
+    if more:
         lines[_MAXIMUM_PROBLEMS:] = [f"{path}: and {more} more"]
     return DocumentError("\n".join(lines), f"Correct {path} and repeat; nothing was done.")
 
@@ -245,7 +250,7 @@ def _syntax_problem(error: yaml.YAMLError, text: str) -> _Problem:
 
 
 def _model_problem(details: ErrorDetails, tree: _Node, model: type[BaseModel]) -> _Problem:
-    line, path = _locate(tree, details["loc"], missing=details["type"] == "missing")
+    line, path = _locate_error(details, tree)
     match details["type"]:
         case "missing":
             text = "is missing"
@@ -260,6 +265,10 @@ def _model_problem(details: ErrorDetails, tree: _Node, model: type[BaseModel]) -
             if details["type"] == "string_type" and isinstance(details["input"], int | float):
                 text += "; put it in quotes"
     return _Problem(line, path, text)
+
+
+def _locate_error(details: ErrorDetails, tree: _Node) -> tuple[int, str]:
+    return _locate(tree, details["loc"], missing=details["type"] == "missing")
 
 
 def _locate(tree: _Node, location: Sequence[Part], *, missing: bool) -> tuple[int, str]:
@@ -278,11 +287,16 @@ def _locate(tree: _Node, location: Sequence[Part], *, missing: bool) -> tuple[in
 
 
 def _suggestion(location: Sequence[Part], model: type[BaseModel]) -> str:
-    known = sorted(_known_keys(location[:-1], schema(model)))
+    known = sorted(_known_keys(location[:-1], _cached_schema(model)))
     nearest = difflib.get_close_matches(str(location[-1]), known, n=3)
     if nearest:
         return f"did you mean {' or '.join(nearest)}?"
     return f"known here: {', '.join(known)}" if known else "none is known here"
+
+
+@lru_cache(maxsize=16)
+def _cached_schema(model: type[BaseModel]) -> Schema:
+    return schema(model)
 
 
 def _known_keys(location: Sequence[Part], root: Schema) -> set[str]:

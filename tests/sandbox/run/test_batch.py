@@ -26,7 +26,7 @@ from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 
 TASK = "humanize/file-sizes"
-FOLDERS = ("home", "home/agent", "home/agent/humanize", "tmp")
+FOLDERS = ("home", "home/agent", "home/agent/humanize", "tmp", "var", "var/tmp")
 SLEEP = ScriptedAction(action="run_command", arguments={"command": "sleep 1000"})
 
 
@@ -57,7 +57,10 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.sleeping = threading.Event()
         python = ("/opt/venv/bin/python", "**")
-        self.engine = FakeEngine({python: Answer(exit_code=1), ("**",): self._answer})
+        servant = ("/bin/bash", "-c", "exec python *")
+        tidying = {(program, "**"): Answer() for program in ("/bin/rm", "/usr/bin/*")}
+        grading = {python: Answer(exit_code=1), servant: Answer(exit_code=1), **tidying}
+        self.engine = FakeEngine({**grading, ("**",): self._answer})
         self.store = Store(folder / "runs")
         archive = folder / "root.tar"
         with tarfile.open(archive, "w") as tar:

@@ -81,7 +81,8 @@ def run(
     route = Route(workspace.session, workspace.task.world.registry, workspace.packages)
     record = WatchedTrace(trace, Watch.of(workspace.task))
     record.append(started)
-    bounded = replace(workspace, deadline=time.monotonic() + workspace.task.limits.seconds)
+    limit = workspace.task.limits.seconds
+    bounded = replace(workspace, deadline=time.monotonic() + limit, begun_ns=time.time_ns())
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     loop = _Loop(agent, bounded, approver, record, rulebook, route, inside=started.inside)
     try:

@@ -171,7 +171,7 @@ def test_a_log_may_grow_and_is_not_rewritten() -> None:
     assert found.git is not None
     rewritten = found.git.model_copy(update={"rewritten_logs": ("logs/HEAD",)})
     (message,) = said(found.model_copy(update={"git": rewritten}))
-    assert message == ".git/logs/HEAD does not begin with what it held"
+    assert message == ".git/logs/HEAD is not what it was with what has happened added"
 
 
 @pytest.mark.parametrize(

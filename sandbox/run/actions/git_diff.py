@@ -36,6 +36,9 @@ _STATUS = (*_GIT, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--
 _DIFF = (*_GIT, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
 _SHOW = (*_GIT, "cat-file", "blob")
 _OVERHEAD = 50
+IGNORED_MOST = 1000
+"""Files that git ignores of which it is looked whether they are new."""
+
 _UNTRACKED, _IGNORED = "??", "!!"
 
 
@@ -54,11 +57,14 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
     truncated = _is_cut(status) or _is_cut(diff)
     found: list[DiffedPath] = []
     new: list[bytes] = []
+    looked = 0
     for letters, path in _changes(status.stdout):
         name = paths.text(path)
         owner = owner_of(workspace.task.scope, f"{workspace.root}/{name}", workspace.root)
-        if letters == _IGNORED and owner is Owner.GENERATED:
-            continue
+        if letters == _IGNORED:
+            looked += 1
+            if owner is Owner.GENERATED or looked > IGNORED_MOST or not _is_new(path, workspace):
+                continue
         left -= len(name.encode()) + _OVERHEAD
         if left < 0:
             truncated = True
@@ -71,6 +77,15 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
     added, all_shown = _new_files(new, workspace, len(diff.stdout))
     truncated = truncated or not all_shown
     return done(DiffResult(paths=tuple(found), diff=text + added, truncated=truncated))
+
+
+def _is_new(path: bytes, workspace: Workspace) -> bool:
+    """Whether a file was made or changed since the run began."""
+    try:
+        entry = workspace.session.stat(path, beneath=workspace.root)
+    except OSError:
+        return False
+    return entry.ctime_ns >= workspace.begun_ns
 
 
 def _new_files(new: list[bytes], workspace: Workspace, used: int) -> tuple[str, bool]:

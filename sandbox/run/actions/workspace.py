@@ -37,6 +37,8 @@ class Workspace:
     """The worktree, absolute in the container."""
     deadline: float = math.inf
     """When the run is over, by the monotonic clock; no command outlives it."""
+    begun_ns: int = 0
+    """When the run began, by the clock of both host and container."""
     interception: Interception = "log"
     """Whether the programs that its commands start are seen."""
     tag: str = ""

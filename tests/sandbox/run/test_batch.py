@@ -58,9 +58,15 @@ class World:
         self.sleeping = threading.Event()
         python = ("/opt/venv/bin/python", "**")
         servant = ("/bin/bash", "-c", "exec python *")
-        tidying = {(program, "**"): Answer() for program in ("/bin/rm", "/usr/bin/*")}
-        grading = {python: Answer(exit_code=1), servant: Answer(exit_code=1), **tidying}
-        self.engine = FakeEngine({**grading, ("**",): self._answer})
+        self.engine = FakeEngine(
+            {
+                python: Answer(exit_code=1),
+                servant: Answer(exit_code=1),
+                ("/bin/rm", "**"): Answer(),
+                ("/usr/bin/*", "**"): Answer(),
+                ("**",): self._answer,
+            }
+        )
         self.store = Store(folder / "runs")
         archive = folder / "root.tar"
         with tarfile.open(archive, "w") as tar:

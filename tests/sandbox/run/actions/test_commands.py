@@ -289,9 +289,13 @@ def test_what_git_ignores_and_nobody_expects_is_told(
     repository: Path, workspace: Workspace
 ) -> None:
     (repository / ".gitignore").write_text("*.log\n*.pyc\n")
+    (repository / "before.log").write_text("")
+    time.sleep(0.05)
+    begun = time.time_ns()
+    time.sleep(0.05)
     (repository / "left.log").write_text("")
     (repository / "x.pyc").write_text("")
-    ours = replace(workspace, task=task(scope={"generated": ["*.pyc"]}))
+    ours = replace(workspace, task=task(scope={"generated": ["*.pyc"]}), begun_ns=begun)
     paths = cast(list[dict[str, str]], result(GitDiff(), ours)["paths"])
     assert [(x["path"], x["status"], x["owner"]) for x in paths] == [
         (".gitignore", "??", "unclaimed"),

@@ -137,7 +137,9 @@ def test_a_harness_that_is_killed_leaves_nothing_that_gc_does_not_find(
 ) -> None:
     with Begun(tmp_path, runs) as begun:
         run = begun.id
-    assert sandbox("show", run, "--runs", runs).out == "no verdict: the run has not ended\n"
+    shown = sandbox("show", run, "--runs", runs).out
+    assert "verdict: error" in shown
+    assert "The harness was killed before the run had ended" in shown
     (left,) = ended_containers(engine, run)
     assert sandbox("gc").code == 0
     assert left not in [each.id for each in engine.containers(MANAGED)]

@@ -36,7 +36,10 @@ def reasons(task: Task, git: GitChange, changes: tuple[Change, ...]) -> Iterator
         message = f"The object {identity}, which the repository led to, cannot be read any more"
         yield Reason(message=message, path=".git/objects")
     for name in git.rewritten_logs:
-        yield Reason(message=f".git/{name} is not what it was with what has happened added", path=f".git/{name}")
+        yield Reason(
+            message=f".git/{name} is not what it was with what has happened added",
+            path=f".git/{name}",
+        )
     named = git.before.files.keys() | git.after.files.keys() | set(git.rewritten_logs)
     for name, change in below.items():
         if name not in named and (wrong := _wrong(name, change, looked=git.lost is not None)):

@@ -27,7 +27,25 @@ MANY = 10**12
 CONSTANTS = {"nan": float("nan"), "infinity": float("inf"), "-infinity": float("-inf")}
 
 
-def drawn(value: Input, chance: random.Random) -> Any:  # noqa: ANN401 - any Python value
+class Chance(random.Random):
+    """Chance that deals what can be chosen in rounds, so that few draws leave nothing untried."""
+
+    def __init__(self, seed: str) -> None:
+        super().__init__(seed)
+        self._left: dict[int, tuple[DrawChoice, list[Input]]] = {}
+
+    def dealt(self, draw: DrawChoice) -> Input:
+        """Give one of a draw's values: each comes once, in a drawn order, before one comes again.
+
+        Two draws of the same values are two: their orders have nothing to do with each other.
+        """
+        _, left = self._left.setdefault(id(draw), (draw, []))
+        if not left:
+            left += self.sample(draw.of, len(draw.of))
+        return left.pop()
+
+
+def drawn(value: Input, chance: Chance) -> Any:  # noqa: ANN401 - any Python value
     """Give the Python value that an input stands for; the same for the same state of `chance`."""
     if isinstance(value, dict):
         return {key: drawn(each, chance) for key, each in value.items()}
@@ -38,7 +56,7 @@ def drawn(value: Input, chance: random.Random) -> Any:  # noqa: ANN401 - any Pyt
     return _drawn(value, chance)
 
 
-def _drawn(draw: Draw, chance: random.Random) -> Any:  # noqa: ANN401 - one for each kind
+def _drawn(draw: Draw, chance: Chance) -> Any:  # noqa: ANN401 - one for each kind
     match draw:
         case DrawInteger():
             return _integer(draw, chance)
@@ -50,7 +68,7 @@ def _drawn(draw: Draw, chance: random.Random) -> Any:  # noqa: ANN401 - one for 
             length = chance.randint(draw.minimum, draw.maximum)
             return "".join(chance.choices(draw.alphabet, k=length))
         case DrawChoice():
-            return drawn(chance.choice(draw.of), chance)
+            return drawn(chance.dealt(draw), chance)
         case DrawList():
             return _repeated(draw, chance, lambda: drawn(draw.of, chance))
         case DrawDictionary():
@@ -68,7 +86,7 @@ def _drawn(draw: Draw, chance: random.Random) -> Any:  # noqa: ANN401 - one for 
             return CONSTANTS[draw.of] if isinstance(draw.of, str) else draw.of
 
 
-def _integer(draw: DrawInteger, chance: random.Random) -> int:
+def _integer(draw: DrawInteger, chance: Chance) -> int:
     if draw.spread == "even":
         return chance.randint(draw.minimum, draw.maximum)
     if draw.minimum < 0 < draw.maximum:
@@ -82,9 +100,7 @@ def _integer(draw: DrawInteger, chance: random.Random) -> int:
     return sign * chance.randint(low, high)
 
 
-def _repeated(
-    draw: DrawList | DrawDictionary, chance: random.Random, one: Callable[[], Any]
-) -> list[Any]:
+def _repeated(draw: DrawList | DrawDictionary, chance: Chance, one: Callable[[], Any]) -> list[Any]:
     return [one() for _ in range(chance.randint(draw.minimum, draw.maximum))]
 
 

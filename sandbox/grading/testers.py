@@ -45,7 +45,7 @@ class Testers:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lock = threading.Lock()
-        self._numbers = _CHANCE.sample(NUMBERS, len(NUMBERS))
+        self._numbers: set[int] = set()
         self._homes: list[str] = []
 
     def emptied(self) -> list[str]:
@@ -62,13 +62,20 @@ class Testers:
     def new(self) -> Tester:
         """Make a user's folder."""
         with self._lock:
-            number = self._numbers.pop()
+            number = self._number()
             home = f"{_CHANCE.choice(HOMES)}/{drawn_name()}"
             self._homes.append(home)
         user = User(number, number)
         self._session.write(f"{home}/x", b"", user=user, parents=True)
         self._session.remove(f"{home}/x", user=user)
         return Tester(user, home)
+
+    def _number(self) -> int:
+        """Draw a number that nobody of this session has."""
+        while (number := _CHANCE.choice(NUMBERS)) in self._numbers:
+            pass
+        self._numbers.add(number)
+        return number
 
 
 def drawn_name() -> str:

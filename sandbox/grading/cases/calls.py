@@ -1,6 +1,5 @@
 """The calls of a grading: inputs drawn from its seed, and what each has to give."""
 
-import random
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from sandbox.grading.cases import references
 from sandbox.grading.cases.answers import Raised, Value
 from sandbox.grading.cases.comparing import Expected
-from sandbox.grading.draws import drawn
+from sandbox.grading.draws import Chance, drawn
 from sandbox.grading.runners import wire
 from sandbox.model.case import Case, CaseFile, FunctionSubject, Row
 from sandbox.model.errors import DocumentError
@@ -34,7 +33,7 @@ def calls(file: CaseFile, reference: Path | None, seed: str) -> dict[str, list[C
     """
     rows: dict[str, list[tuple[Row, dict[str, Any]]]] = {}
     for case in file.cases:
-        chance = random.Random(f"{seed}/{case.id}")  # noqa: S311 - to be repeated
+        chance = Chance(f"{seed}/{case.id}")
         rows[case.id] = [
             (row, {key: drawn(value, chance) for key, value in row.input.items()})
             for row in case.rows
@@ -82,7 +81,7 @@ def _expected(row: Row, seed: str) -> Expected:
     raises = row.expect.raises
     if raises is not None:
         return Expected(raises=raises.type, message=raises.message)
-    return Expected(wire.encode(drawn(row.expect.value, random.Random(seed))))  # noqa: S311
+    return Expected(wire.encode(drawn(row.expect.value, Chance(seed))))
 
 
 def _adapted(file: CaseFile, case: Case, expected: Expected) -> Expected:

@@ -1,7 +1,6 @@
 """Runs the cases of a task in the grading container."""
 
 import math
-import random
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,10 +34,8 @@ from sandbox.model.session import ROOT
 
 RUNNERS = Path(__file__).parent.with_name("runners")
 
-SHELL_CALLS = 4
-"""Calls of each case that are made once more by an ordinary shell, with other inputs."""
-
 NOTHING_BUILT = Built()
+FAILED = CaseOutcome(outcome="failed", calls=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +151,7 @@ def run_at_a_shell(
     ground: Ground,
     built: Built = NOTHING_BUILT,
 ) -> CaseReport:
-    """Call some of what has passed once more as the agent would, and say so in the report.
+    """Call what has passed once more as the agent would, with other inputs, and say so.
 
     A candidate that is right only for who grades it is found out so. It runs as the agent, whom the
     whole worktree belongs to: nothing else may be judged by this session afterwards.
@@ -168,9 +165,7 @@ def run_at_a_shell(
     if not cases or report.tampering:
         return report
     fewer = file.model_copy(update={"cases": cases})
-    # All are drawn, because a reference may leave some open.
-    drawn = calls(fewer, reference, f"{report.seed}/shell")
-    asked = {name: _some(made) for name, made in drawn.items()}
+    asked = calls(fewer, reference, f"{report.seed}/shell")
     found = _run(fewer, asked, report.seed, ground, built, as_agent=True)
     if found.tampering:
         return found
@@ -179,14 +174,6 @@ def run_at_a_shell(
         for name, one in found.outcomes.items()
     }
     return report.model_copy(update={"outcomes": {**report.outcomes, **both}})
-
-
-FAILED = CaseOutcome(outcome="failed", calls=0)
-
-
-def _some(made: list[Call]) -> list[Call]:
-    """Give a few of a case's calls, others each time."""
-    return random.SystemRandom().sample(made, min(len(made), SHELL_CALLS))
 
 
 def _run(
@@ -206,6 +193,7 @@ def _run(
     found = cases.outcomes(file.cases, asked)
     for language in _servants():
         ground.session.remove(f"{servants}/{language}", user=ROOT)
+    ground.session.remove(servants, user=ROOT)
     return CaseReport(
         seed=seed,
         outcomes={} if cases.forged else found,

@@ -1,18 +1,16 @@
-import random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from sandbox.grading.draws import drawn, possible
+from sandbox.grading.draws import Chance, drawn, possible
 from sandbox.model.draw import DrawInteger, Input
 
 READ: TypeAdapter[Input] = TypeAdapter(Input)
 
 
 def draw(value: object, seed: int = 0) -> object:
-    return drawn(READ.validate_python(value, strict=False), random.Random(seed))
+    return drawn(READ.validate_python(value, strict=False), Chance(str(seed)))
 
 
 @given(st.integers(), st.integers(), st.sampled_from(["even", "magnitude"]), st.integers())
@@ -107,3 +105,21 @@ def test_the_inputs_that_are_possible_are_counted(value: object, count: int) -> 
 def test_parts_that_are_drawn_are_joined_into_one_text() -> None:
     value = {"draw": "joined", "of": ["-P", {"draw": "integer", "minimum": 7, "maximum": 7}, "D"]}
     assert draw(value) == "-P7D"
+
+
+@given(st.integers(1, 9), st.integers(0, 30), st.integers())
+def test_what_can_be_chosen_comes_in_rounds(many: int, times: int, seed: int) -> None:
+    value = READ.validate_python({"draw": "choice", "of": list(range(many))}, strict=False)
+    chance = Chance(str(seed))
+    came = [drawn(value, chance) for _ in range(times)]
+    for start in range(0, times, many):
+        one_round = came[start : start + many]
+        assert len(set(one_round)) == len(one_round)
+
+
+def test_two_choices_of_the_same_values_are_dealt_apart() -> None:
+    same = {"draw": "choice", "of": [0, 1, 2]}
+    value = READ.validate_python({"draw": "tuple", "of": [same, same]}, strict=False)
+    chance = Chance("0")
+    pairs = {drawn(value, chance) for _ in range(300)}
+    assert len(pairs) == 9

@@ -1,6 +1,5 @@
 """Cases against candidates that are right, wrong, broken and hostile, in one real container."""
 
-import os
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -219,9 +218,7 @@ def test_a_reference_that_is_none_is_the_tasks_mistake(run: Run, name: str) -> N
 def test_nothing_of_the_grader_stays_in_the_container(run: Run, session: Session) -> None:
     tops = {folder: set(session.list(folder)) for folder in PARENTS}
     run(DRAWN, DOUBLE)
-    for folder in PARENTS:
-        for entry in set(session.list(folder)) - tops[folder]:
-            assert not session.list(os.fsencode(folder) + b"/" + entry.path)
+    assert {folder: set(session.list(folder)) for folder in PARENTS} == tops
 
 
 MARKS = """
@@ -288,6 +285,33 @@ def test_who_is_right_for_everybody_passes_at_a_shell(session: Session, tmp_path
     assert {each.outcome for each in found.outcomes.values()} == {"passed"}
     calls = [sum(each.calls for each in one.outcomes.values()) for one in (report, found)]
     assert calls[1] > calls[0]
+
+
+TABLE = """
+subjects:
+  it: {kind: function, name: "subject:call"}
+cases:
+  - id: each
+    subject: it
+    times: 12
+    input: {arguments: [{draw: choice, of: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}]}
+    expect: {reference: right}
+"""
+
+
+def test_a_single_wrong_answer_in_a_table_is_found_out_at_a_shell(
+    session: Session, tmp_path: Path
+) -> None:
+    (tmp_path / "reference.py").write_text("def right(value):\n    return 2 * value\n")
+    file = documents.parse(TABLE, tmp_path / "cases.yaml", CaseFile)
+    candidate = TWO_FACED.format(right="value != 7 or os.getuid() != 10001")
+    session.write(f"{WORKTREE}/subject.py", candidate.encode(), parents=True)
+    ground = Ground(session, WORKTREE, Testers(session), 2.0)
+    for seed in map(str, range(5)):
+        report = run_cases(file, tmp_path / "reference.py", seed, ground)
+        assert report.outcomes["each"].outcome == "passed"
+        found = run_at_a_shell(file, tmp_path / "reference.py", report, ground)
+        assert found.outcomes["each"].outcome == "failed"
 
 
 FILE = """

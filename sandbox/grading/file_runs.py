@@ -9,15 +9,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sandbox.container.candidate import Candidate
 from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
 from sandbox.grading import outcomes
-from sandbox.grading.files import Files
 from sandbox.grading.frameworks.base import Framework, Place, TestFile
-from sandbox.grading.own_tests import Ground, run_own
+from sandbox.grading.own_tests import run_own
 from sandbox.grading.processes import Ended, Processes, processes
-from sandbox.grading.testers import Testers
+from sandbox.grading.tested import Tested
 from sandbox.model import path_text as paths
 from sandbox.model.errors import DocumentError
 from sandbox.model.grade import OwnTests, TestOutcome, TestReport, TestRun
@@ -30,20 +28,6 @@ OWN_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """What the test files are run on."""
-
-    task: LoadedTask
-    session: Session
-    framework: Framework
-    place: Place
-    testers: Testers
-    candidate: Candidate
-    before: Files
-    """What stood where the candidate lies now."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Ran:
     """What came of one file."""
 
@@ -53,9 +37,11 @@ class _Ran:
     tampering: bool = False
 
 
-def run_files(tested: Tested, hidden: dict[str, bytes], tests: list[str]) -> TestReport:
+def run_files(
+    task: LoadedTask, tested: Tested, hidden: dict[str, bytes], tests: list[str]
+) -> TestReport:
     """Lay the hidden tests and run these files, then those that the agent had to write."""
-    task, session, framework, place = tested.task, tested.session, tested.framework, tested.place
+    session, framework, place = tested.session, tested.framework, tested.place
     for name, content in framework.runner_files(hidden).items():
         session.write(f"{place.folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
     with contextlib.ExitStack() as stack:
@@ -69,23 +55,14 @@ def run_files(tested: Tested, hidden: dict[str, bytes], tests: list[str]) -> Tes
             return broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
         report = _report(_run_all(task, session, place, files, running))
     session.kill_all()
-    return report.model_copy(update={"own": _own(tested) if task.task.tests.own else None})
+    wanted = task.task.tests.own
+    return report.model_copy(update={"own": _own(wanted, tested) if wanted else None})
 
 
-def _own(tested: Tested) -> dict[str, OwnTests]:
-    wanted, deadline = tested.task.task.tests.own, time.monotonic() + OWN_SECONDS
-    if not wanted:
-        return {}
-    ground = Ground(
-        tested.session,
-        tested.framework,
-        tested.place,
-        tested.testers,
-        tested.candidate,
-        tested.before,
-    )
+def _own(wanted: tuple[str, ...], tested: Tested) -> dict[str, OwnTests]:
+    """Run the tests that the agent had to write."""
     try:
-        return run_own(wanted, ground, deadline)
+        return run_own(wanted, tested, time.monotonic() + OWN_SECONDS)
     except OSError as error:
         unread = TestRun(problem=f"the candidate is in its way: {error.strerror}")
         return dict.fromkeys(wanted, OwnTests(without_fix=unread, with_fix=unread))

@@ -18,10 +18,11 @@ from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
 from sandbox.grading.cases import Ground, run_at_a_shell, run_cases
 from sandbox.grading.cases.case_builds import Built, build
-from sandbox.grading.file_runs import Tested, broken, run_files
+from sandbox.grading.file_runs import broken, run_files
 from sandbox.grading.files import Files
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place
+from sandbox.grading.tested import Tested
 from sandbox.grading.testers import Testers, drawn_folder
 from sandbox.model import path_text as paths
 from sandbox.model.errors import DocumentError
@@ -63,8 +64,8 @@ def run_tests(
     if framework is None or not tests:
         return TestReport(outcomes={}, cases=cases.at_a_shell())
     there = Files.of(session, task.worktree, {*hidden, *tests})
-    tested = Tested(task, session, framework, place, testers, own, before)
-    report = run_files(tested, hidden, tests)
+    tested = Tested(session, framework, place, testers, own, before)
+    report = run_files(task, tested, hidden, tests)
     if not report.problem:
         _tidy(session, place, testers)
         there.put_back()
@@ -96,7 +97,7 @@ class _Cases:
         self.session.kill_all()
 
     def at_a_shell(self) -> CaseReport | None:
-        """Call some of it once more as the agent would; nothing else is judged afterwards."""
+        """Call it once more as the agent would; nothing else is judged afterwards."""
         if self.report is not None and self.task.cases is not None:
             self.report = run_at_a_shell(
                 self.task.cases, self._reference, self.report, self._ground, self.built

@@ -8,15 +8,12 @@ first is drawn, and what the first one left is taken away, so that a test cannot
 import contextlib
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from sandbox.container.candidate import Candidate, lay
-from sandbox.container.engines.base import Session
+from sandbox.container.candidate import lay
 from sandbox.grading import outcomes
-from sandbox.grading.files import Files
-from sandbox.grading.frameworks.base import Framework, Place, TestFile
+from sandbox.grading.frameworks.base import TestFile
 from sandbox.grading.processes import Ended, Processes, processes
-from sandbox.grading.testers import Testers
+from sandbox.grading.tested import Tested
 from sandbox.model import path_text as paths
 from sandbox.model.grade import OwnTests, TestRun
 from sandbox.model.session import ROOT, Command
@@ -25,67 +22,54 @@ OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run")  # noqa: 
 """Folders of the container in which any user may leave something."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Where the tests are run."""
-
-    session: Session
-    framework: Framework
-    place: Place
-    testers: Testers
-    candidate: Candidate
-    before: Files
-    """What stood where the candidate lies now."""
-
-
-def run_own(wanted: tuple[str, ...], ground: Ground, deadline: float) -> dict[str, OwnTests]:
+def run_own(wanted: tuple[str, ...], tested: Tested, deadline: float) -> dict[str, OwnTests]:
     """Run each with the candidate and without all else of it; one that is missing has no runs."""
     chance = random.SystemRandom()
     files: dict[str, TestFile] = {}
     found: dict[str, OwnTests] = {}
     for path in wanted:
-        if path not in ground.candidate.files:
+        if path not in tested.candidate.files:
             continue
-        content = ground.candidate.files[path].content
+        content = tested.candidate.files[path].content
         try:
-            files[path] = ground.framework.with_canaries(path, content, chance)
+            files[path] = tested.framework.with_canaries(path, content, chance)
         except ValueError as error:
             unread = TestRun(problem=f"it cannot be read: {error}")
             found[path] = OwnTests(without_fix=unread, with_fix=unread)
     if not files:
         return found
     ways: dict[str, Callable[[], object]] = {
-        "with_fix": lambda: lay(ground.candidate, ground.session, ground.place.worktree),
-        "without_fix": lambda: ground.before.put_back(but=files),
+        "with_fix": lambda: lay(tested.candidate, tested.session, tested.place.worktree),
+        "without_fix": lambda: tested.before.put_back(but=files),
     }
     ran: dict[str, dict[str, TestRun]] = {path: {} for path in files}
     for way in chance.sample(sorted(ways), len(ways)):
         ways[way]()
-        for path, run in _once(files, ground, deadline).items():
+        for path, run in _once(files, tested, deadline).items():
             ran[path][way] = run
     return found | {path: OwnTests.model_validate(runs) for path, runs in ran.items()}
 
 
-def _once(files: dict[str, TestFile], ground: Ground, deadline: float) -> dict[str, TestRun]:
+def _once(files: dict[str, TestFile], tested: Tested, deadline: float) -> dict[str, TestRun]:
     """Run all files as a user of their own, of whom nothing stays."""
-    tester = ground.testers.new()
-    runner = processes(ground.framework, ground.session, ground.place, tester)
+    tester = tested.testers.new()
+    runner = processes(tested.framework, tested.session, tested.place, tester)
     try:
-        return {path: _run(runner, ground, path, file, deadline) for path, file in files.items()}
+        return {path: _run(runner, tested, path, file, deadline) for path, file in files.items()}
     finally:
         runner.close()
-        ground.session.kill_all()
+        tested.session.kill_all()
         number = str(tester.user.uid)
         words = ("/usr/bin/find", *OPEN_FOLDERS, "-xdev", "-user", number, "-delete")
-        ground.session.run(Command(argv=words, user=ROOT))
-        ground.session.run(Command(argv=("/usr/bin/ipcrm", "--all"), user=tester.user))
+        tested.session.run(Command(argv=words, user=ROOT))
+        tested.session.run(Command(argv=("/usr/bin/ipcrm", "--all"), user=tester.user))
 
 
-def _run(runner: Processes, ground: Ground, path: str, file: TestFile, deadline: float) -> TestRun:
-    worktree, raw = ground.place.worktree, paths.raw(path)
+def _run(runner: Processes, tested: Tested, path: str, file: TestFile, deadline: float) -> TestRun:
+    worktree, raw = tested.place.worktree, paths.raw(path)
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        ground.session.remove(raw, beneath=worktree, user=ROOT)
-    ground.session.write(raw, file.source, beneath=worktree, mode=0o444, user=ROOT, parents=True)
+        tested.session.remove(raw, beneath=worktree, user=ROOT)
+    tested.session.write(raw, file.source, beneath=worktree, mode=0o444, user=ROOT, parents=True)
     return _read(runner.run(path, deadline), file)
 
 

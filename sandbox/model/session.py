@@ -120,6 +120,8 @@ class Exec:
     environment: tuple[bytes, ...] = ()
     """`NAME=value` of variables that make a program run other code, or less, than its words say;
     of the command's own program none, for its environment is the host's."""
+    environment_truncated: bool = False
+    """Whether there is more of these than is told."""
     privileged: bool = False
     """Whether it is to be root: asked for by the program `sudo`, which is its parent here."""
     problem: int = 0

@@ -234,6 +234,7 @@ def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:
         held=kind is Reply.EXEC_HELD,
         first=bool(flags & Execution.FIRST),
         environment=environment,
+        environment_truncated=bool(flags & Execution.VARIABLES_CUT),
         privileged=bool(flags & Execution.PRIVILEGED),
         problem=problem,
     )

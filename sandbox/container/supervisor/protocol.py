@@ -121,6 +121,7 @@ class Execution(IntFlag):
     AT = 2
     FIRST = 4
     PRIVILEGED = 8
+    VARIABLES_CUT = 16
 
 
 class Outcome(IntEnum):

@@ -135,6 +135,8 @@ class Facts(ExecObserver):
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         given = variables.pairs(execution.environment)
         foreign = variables.misleading(given, self._root, cwd)
+        if execution.environment_truncated:
+            foreign = ("more variables than are told", *foreign)
         if self._worktree is not None and self._worktree.is_foreign(program):
             foreign = (self._relative(program), *foreign)
         self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)

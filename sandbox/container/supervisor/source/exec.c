@@ -15,7 +15,8 @@
 
 #define WINDOW 8192
 #define POINTERS 512
-#define ARGUMENTS_MOST (8u << 20) /* the kernel takes no more */
+#define ARGUMENTS_MOST (8u << 20) /* bytes; the kernel takes no more, */
+#define POINTERS_MOST (ARGUMENTS_MOST / sizeof(uint64_t)) /* and counts what leads to them, too */
 
 struct exec present;
 
@@ -142,28 +143,30 @@ static int arguments_into(struct sink *sink, uint64_t vector) {
             if (sink->total > ARGUMENTS_MOST) return E2BIG;
         }
         vector += (uint64_t)got / sizeof pointers[0] * sizeof pointers[0];
-        if (sink->exec->count > ARGUMENTS_MOST) return E2BIG;
+        if (sink->exec->count > POINTERS_MOST) return E2BIG;
     }
     return 0;
 }
 
-/* What the environment has of telling variables; one that cannot be read has none. */
-static void variables_into(struct variables *variables, uint64_t vector) {
+/* What the environment has of telling variables; false where the host is not told all of it. */
+static bool variables_into(struct variables *variables, uint64_t vector) {
     static char text[VARIABLE_LONGEST];
     uint64_t pointers[POINTERS];
-    for (size_t seen = 0; vector && seen < ARGUMENTS_MOST;) {
+    bool whole = true;
+    for (size_t seen = 0; vector && seen < POINTERS_MOST;) {
         size_t want = sizeof pointers - (vector & (sizeof pointers - 1));
         ssize_t got = pread(memory, pointers, want, (off_t)vector);
-        if (got < (ssize_t)sizeof pointers[0]) return;
+        if (got < (ssize_t)sizeof pointers[0]) return false;
         size_t count = (size_t)got / sizeof pointers[0];
         for (size_t i = 0; i < count; i++, seen++) {
-            if (!pointers[i]) return;
-            if (memory_text(pointers[i], text, sizeof text) == EFAULT) continue;
+            if (!pointers[i]) return whole;
+            if (memory_text(pointers[i], text, sizeof text) == EFAULT) return false;
             text[sizeof text - 1] = 0;
-            variables_take(variables, text);
+            whole = variables_take(variables, text) && whole;
         }
         vector += count * sizeof pointers[0];
     }
+    return whole && !vector; /* the kernel refuses more of them */
 }
 
 static void sink_open(struct sink *sink, struct exec *exec, bool hashing, const char *prefix,
@@ -319,7 +322,8 @@ static enum reading read_all(struct exec *exec, const struct seccomp_notif *aske
     sink_open(&sink, exec, hold && reading == READ_WELL, prefix, length);
     int bad = arguments_into(&sink, asked->data.args[at ? 2 : 1]);
     sink_close(&sink, length);
-    variables_into(&exec->variables, asked->data.args[at ? 3 : 2]);
+    if (!variables_into(&exec->variables, asked->data.args[at ? 3 : 2]))
+        exec->flags |= EXECUTION_VARIABLES_CUT;
     if (reading == READ_WELL && bad) {
         *problem = bad;
         return READ_MISSING;

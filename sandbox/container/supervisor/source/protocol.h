@@ -80,6 +80,7 @@
 #define EXECUTION_AT 2               /* execveat */
 #define EXECUTION_FIRST 4            /* the command's own program */
 #define EXECUTION_PRIVILEGED 8       /* `sudo` asks for it, and it will be root */
+#define EXECUTION_VARIABLES_CUT 16    /* not all that its telling variables say is told */
 
 #define OUTCOME_EXITED 0        /* code or signal are known */
 #define OUTCOME_UNKNOWN 1       /* it ended, how is not known */

@@ -56,16 +56,17 @@ static void read_variables(struct exec *exec) {
     ssize_t got;
     size_t filled = 0;
     int fd = open_of(exec->pid, "environ", O_RDONLY);
-    if (fd < 0) return;
-    while ((got = read(fd, piece, sizeof piece)) > 0)
+    bool whole = fd >= 0;
+    while (fd >= 0 && (got = read(fd, piece, sizeof piece)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             if (filled < sizeof text - 1) text[filled++] = (char)piece[i];
             if (piece[i]) continue;
             text[filled] = 0;
-            variables_take(&exec->variables, text);
+            whole = variables_take(&exec->variables, text) && whole;
             filled = 0;
         }
-    close(fd);
+    if (fd >= 0) close(fd);
+    if (!whole) exec->flags |= EXECUTION_VARIABLES_CUT;
 }
 
 /* What an interpreter line has put in front of the words, if one has: then the file is a script

@@ -1,9 +1,10 @@
 /* Which variables the host is told of; `docs/supervisor-protocol.md` lists them. */
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
 #include "variables.h"
+
+#define NPM "npm_config_"
 
 static const char *const telling[] = {
     "BASH_ENV", /* bash(1): a file that is run first */
@@ -22,20 +23,28 @@ void variables_clear(struct variables *variables) {
     variables->length = 0;
 }
 
+/* Only npm takes its names in either case. */
+static bool same_name(const char *text, const char *name, size_t length) {
+    bool any_case = strncmp(name, NPM, sizeof NPM - 1) == 0;
+    return (any_case ? strncasecmp : strncmp)(text, name, length) == 0;
+}
+
 static bool tells(const char *text) {
     const char *end = strchr(text, '=');
     if (!end) return false;
     size_t length = (size_t)(end - text);
     for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
-        if (strlen(telling[i]) == length && strncasecmp(text, telling[i], length) == 0) return true;
+        if (strlen(telling[i]) == length && same_name(text, telling[i], length)) return true;
     return false;
 }
 
-void variables_take(struct variables *variables, const char *text) {
-    if (variables->count == VARIABLES_MOST || !tells(text)) return;
+bool variables_take(struct variables *variables, const char *text) {
+    if (!tells(text)) return true;
+    if (variables->count == VARIABLES_MOST) return false;
     size_t length = strnlen(text, VARIABLE_LONGEST - 1);
     memcpy(variables->text + variables->length, text, length);
     variables->length += length;
     variables->text[variables->length++] = 0;
     variables->count++;
+    return length < VARIABLE_LONGEST - 1;
 }

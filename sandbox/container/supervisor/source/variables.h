@@ -2,6 +2,7 @@
 #ifndef VARIABLES_H
 #define VARIABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ struct variables {
 };
 
 void variables_clear(struct variables *variables);
-/* Takes `NAME=value`, cut where it is long, if its name is one of those. */
-void variables_take(struct variables *variables, const char *text);
+/* Takes `NAME=value`, cut where it is long, if its name is one of those. False where the host is not
+   told all of it. */
+bool variables_take(struct variables *variables, const char *text);
 
 #endif

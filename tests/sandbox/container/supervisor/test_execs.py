@@ -1,6 +1,7 @@
 """Execs that are seen and held: what is told, what is refused, and what tries to get by."""
 
 import errno
+import itertools
 import os
 import platform
 import signal
@@ -198,8 +199,24 @@ def test_variables_that_change_what_a_program_does_are_told(each: Watched) -> No
 def test_many_and_long_variables_are_cut_and_lose_nothing_else(each: Watched) -> None:
     line = f"export LD_AUDIT={'x' * 5000} PYTHONPATH=/tmp/x B={'y' * 100000}; /bin/true; :"
     assert each.shell(line).exit_code == 0
-    told = sorted(each.recorder.one("true").environment)
-    assert [len(one) for one in told] == [1023, len(b"PYTHONPATH=/tmp/x")]
+    told = each.recorder.one("true")
+    assert sorted(map(len, told.environment)) == [len(b"PYTHONPATH=/tmp/x"), 1023]
+    assert told.environment_truncated
+
+
+def test_it_is_said_where_more_variables_tell_than_are_told(each: Watched) -> None:
+    spelt = map("".join, itertools.product(*zip("npm", "NPM", strict=True)))
+    few = " ".join(f"{name}_config_{of}config=" for name in spelt for of in ("user", "global"))
+    line = f"env {few} /bin/true; env {few} PYTHONPATH=/tmp/x /bin/false"
+    assert each.shell(line).exit_code == 1
+    told = each.recorder.one("true"), each.recorder.one("false")
+    assert [one.environment_truncated for one in told] == [False, True]
+
+
+def test_names_count_in_either_case_for_npm_alone(each: Watched) -> None:
+    line = "Npm_Config_Userconfig=x pythonpath=/tmp/x Makeflags=n /bin/true; :"
+    assert each.shell(line).exit_code == 0
+    assert each.recorder.one("true").environment == (b"Npm_Config_Userconfig=x",)
 
 
 def test_what_is_not_found_is_an_error_as_ever_and_not_seen(each: Watched) -> None:

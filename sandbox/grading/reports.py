@@ -11,10 +11,11 @@ from sandbox.grading.metrics.distribution import distribution
 from sandbox.grading.metrics.pooled_rates import pooled, units
 from sandbox.grading.metrics.reliability import Trials, levels, reliability
 from sandbox.grading.metrics.run_metrics import NAMES, Subject, measure
+from sandbox.grading.stored_grade import stored_grade
 from sandbox.model import trace as traces
 from sandbox.model.errors import DocumentError, EvidenceError, StoreError, UsageError
 from sandbox.model.event import ActionTaken, Entry, RunEnded
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import Verdict
 from sandbox.model.report import (
     AgentReport,
     Comparison,
@@ -25,7 +26,6 @@ from sandbox.model.report import (
     RunMetrics,
     TaskTrials,
 )
-from sandbox.model.run import RunRecord
 from sandbox.model.store import RunFolder
 from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage, total
@@ -179,11 +179,10 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
         known[record.task] = _task(record.task)
     found = known[record.task]
     task = found[0] if found and found[1] == record.task_digest else None
-    grade = _grade(folder)
-    judged = record.verdict in (Verdict.PASSED, Verdict.FAILED)
-    if judged and (grade is None or grade.verdict is not record.verdict or folder.objection()):
-        record, grade = record.model_copy(update={"verdict": Verdict.INVALID}), None
-    entries = _entries(folder, record)
+    grade = stored_grade(folder)
+    if grade is not None:
+        record = record.model_copy(update={"verdict": grade.verdict})
+    entries = _entries(folder) if grade is not None and grade.grades else None
     return measure(
         Subject(
             record=record,
@@ -195,13 +194,6 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
             usage=_usage(entries or ()),
         )
     )
-
-
-def _grade(folder: RunFolder) -> RunGrade | None:
-    try:
-        return folder.load(folder.grade, RunGrade) if folder.grade.exists() else None
-    except StoreError:
-        return None
 
 
 def _usage(entries: Iterable[Entry]) -> ModelUsage | None:
@@ -218,12 +210,9 @@ def _task(name: str) -> tuple[Task, str] | None:
     return loaded.task, loaded.digest
 
 
-def _entries(folder: RunFolder, record: RunRecord) -> tuple[Entry, ...] | None:
-    """Read the trace of a graded run, None where it is missing or was altered."""
-    if record.verdict in (None, Verdict.ERROR):
-        return None
+def _entries(folder: RunFolder) -> tuple[Entry, ...] | None:
+    """Read the trace of a graded run, None where it cannot be read."""
     try:
-        folder.verify()
         stored = traces.read(folder.trace)
     except (StoreError, EvidenceError):
         return None

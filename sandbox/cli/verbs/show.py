@@ -13,7 +13,6 @@ from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.grade import Reason, RunGrade
-    from sandbox.model.store import RunFolder
     from sandbox.model.task import Task
 
 
@@ -98,6 +97,7 @@ def show(
     runs: RunsOption = None,
 ) -> None:
     """Show a task, its world graph, or a run's verdict with its reasons."""
+    from sandbox.grading.stored_grade import stored_grade
     from sandbox.run import dead_runs
     from sandbox.tasks import library
 
@@ -119,10 +119,10 @@ def show(
     folder = open_store(runs).find(name)
     dead_runs.bury([folder])
     record = folder.record()
-    if not folder.grade.exists():
+    grade = stored_grade(folder)
+    if grade is None:
         typer.echo(document(record) if as_json else standing(folder) or unfinished(record.problem))
         return
-    grade = believed(folder)
     if as_json:
         typer.echo(document(grade))
         return
@@ -134,28 +134,6 @@ def show(
             typer.echo(f"  warning: {line(warning)}")
     for row in verdict_rows(grade):
         typer.echo(row)
-
-
-def believed(folder: "RunFolder") -> "RunGrade":
-    """Give a run's grade; `invalid` where it or its evidence is not what was stored."""
-    from sandbox.model.errors import StoreError
-    from sandbox.model.grade import RunGrade, Verdict
-
-    record, problem = folder.record(), folder.objection()
-    try:
-        grade = folder.load(folder.grade, RunGrade)
-    except StoreError as error:
-        problem = problem or error.message
-        grade = RunGrade(
-            run=folder.id,
-            task=record.task,
-            task_digest=record.task_digest,
-            verdict=Verdict.INVALID,
-            grades=(),
-        )
-    if not problem:
-        return grade
-    return grade.model_copy(update={"verdict": Verdict.INVALID, "problem": problem})
 
 
 def show_graph(task: "Task", drawing: Drawing, output: Path | None) -> None:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from sandbox.agents.base import Agent
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Engine
+from sandbox.grading.stored_grade import stored_grade
 from sandbox.model import trace as traces
 from sandbox.model.audit import Sign
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import Verdict
 from sandbox.model.job import Job
 from sandbox.model.store import RunFolder, Store
 from sandbox.rules.policy.approvers import ScriptedApprover
@@ -103,12 +104,12 @@ def _blind(task: LoadedTask) -> Callable[[RunFolder], Agent]:
 
 
 def _judged(folder: RunFolder) -> Judged | None:
-    record = folder.record()
-    if record.verdict in (None, Verdict.ERROR) or not folder.grade.exists():
+    record, grade = folder.record(), stored_grade(folder)
+    if grade is None or not grade.grades:
         return None
     return Judged(
         agent=record.agent,
         mode=record.mode,
-        grade=folder.load(folder.grade, RunGrade),
+        grade=grade,
         entries=traces.read(folder.trace).entries,
     )

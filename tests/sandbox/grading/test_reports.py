@@ -5,8 +5,8 @@ import pytest
 
 from sandbox.cli.verbs.compare import comparison_rows
 from sandbox.cli.verbs.report import agent_rows, chosen
-from sandbox.cli.verbs.show import believed
 from sandbox.grading import reports
+from sandbox.grading.stored_grade import stored_grade
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Event, Final, RunEnded, RunStarted
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
@@ -180,7 +180,8 @@ def test_what_was_altered_counts_as_invalid_and_stops_nothing(
         path.write_bytes(path.read_bytes().replace(b"passed", b"failed") + b" ")
     (forger,) = [each for each in reports.report(read(store)).agents if each.agent == "forger"]
     assert (forger.passed, forger.graded, forger.invalid) == (0, 1, 1)
-    shown = believed(folder)
+    shown = stored_grade(folder)
+    assert shown is not None
     assert shown.verdict is Verdict.INVALID
     assert path.name in shown.problem
 
@@ -190,6 +191,9 @@ def test_a_verdict_that_was_written_into_the_record_alone_is_not_believed(store:
     folder.save_record(folder.record().model_copy(update={"verdict": Verdict.PASSED}))
     (forger,) = [each for each in reports.report(read(store)).agents if each.agent == "forger"]
     assert (forger.passed, forger.invalid) == (0, 1)
+    shown = stored_grade(folder)
+    assert shown is not None
+    assert (shown.verdict, shown.grades) == (Verdict.INVALID, ())
 
 
 def test_a_record_that_cannot_be_read_is_named_and_left_out(

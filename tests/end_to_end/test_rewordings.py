@@ -17,7 +17,7 @@ from sandbox.run.validate.cases import Case, oracles, violators
 from sandbox.run.validate.expectations import broken_rules
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
-from tests.end_to_end.commands import sandbox
+from tests.end_to_end.commands import validate
 
 pytestmark = pytest.mark.engine
 
@@ -81,5 +81,5 @@ def test_who_breaks_a_rule_fails_for_it_in_other_words(
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", library.names())
 def test_every_task_holds_in_all_other_words(runs: Path, task: str) -> None:
-    ended = sandbox("validate", task, "--only", "rewordings", "--json", "--runs", runs)
+    ended = validate(task, "--only", "rewordings", "--json", "--runs", runs)
     assert ended.code == 0, ended.out

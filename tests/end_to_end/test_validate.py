@@ -10,7 +10,7 @@ from sandbox.model.grade import TestReport
 from sandbox.model.store import RunFolder, Store
 from sandbox.run.run_containers import RUN
 from sandbox.run.validate import Check
-from tests.end_to_end.commands import TASK, sandbox
+from tests.end_to_end.commands import TASK, sandbox, validate
 from tests.end_to_end.project import Project
 from tests.end_to_end.terminal import Terminal
 
@@ -20,7 +20,7 @@ Rows = list[dict[str, object]]
 
 
 def validated(code: int, *options: str | Path, **environment: str) -> Rows:
-    ended = sandbox("validate", TASK, "--json", *options, **environment)
+    ended = validate(TASK, "--json", *options, **environment)
     assert ended.code == code, ended.out + ended.err
     found = json.loads(ended.out)
     assert found["holds"] == (code == 0)

@@ -92,6 +92,8 @@ def run(
         agent.begin(briefing.brief(workspace.task, started.run, workspace.root))
         ending = loop.drive()
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            workspace.session.hurry()
         loop.finish(_ending_of(error))
         raise
     ended = loop.finish(ending)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.container.engines.base import MANAGED, Engine
+from sandbox.container.engines.docker import reach
+from sandbox.run.run_containers import RUN
 from tests.end_to_end import scripts
 from tests.end_to_end.begun import Begun
 from tests.end_to_end.commands import SECONDS, TASK, Recorded, ended_containers, recorded, sandbox
@@ -112,6 +114,22 @@ def test_impatience_breaks_off_nothing(runs: Path, engine: Engine, tmp_path: Pat
         terminal.until("run_command sleep 600")
         terminal.press(2 * CONTROL_C)
         assert terminal.end() == 130
+    stored = recorded(runs, engine)
+    interrupted(stored)
+    assert stored.ended.reason == "interrupted"
+
+
+def test_one_interrupt_ends_a_run_whose_container_is_frozen(
+    runs: Path, engine: Engine, tmp_path: Path
+) -> None:
+    with Begun(tmp_path, runs) as begun:
+        client, _ = reach()
+        (container,) = engine.containers(f"{RUN}={begun.id}")
+        client.pause(container.id)
+        os.kill(begun.process.pid, signal.SIGINT)
+        ended = begun.end()
+        client.close()
+    assert (ended.code, ended.err) == (130, "interrupted\n")
     stored = recorded(runs, engine)
     interrupted(stored)
     assert stored.ended.reason == "interrupted"

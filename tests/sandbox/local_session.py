@@ -208,6 +208,9 @@ class LocalSession:
             key=lambda entry: entry.path,
         )
 
+    def hurry(self) -> None:
+        """Nothing here is slow."""
+
     def kill_all(self) -> int:
         if self.lost is not None:
             raise self.lost

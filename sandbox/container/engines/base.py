@@ -277,6 +277,9 @@ class Session(Protocol):
         the port is taken. The end of the session closes it, too.
         """
 
+    def hurry(self) -> None:
+        """Lose the session, from now on, where the supervisor says nothing for a few seconds."""
+
     def kill_all(self) -> int:
         """Kill every process but the supervisor; how many were alive."""
 

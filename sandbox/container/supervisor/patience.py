@@ -9,7 +9,10 @@ ANSWER_SECONDS = 60.0
 GRACE_SECONDS = 30.0
 """The same for a command, beyond its own limit."""
 
-_SLICE_SECONDS = 5.0
+HURRY_SECONDS = 10.0
+"""The same for both, once somebody wants the end."""
+
+_SLICE_SECONDS = 1.0
 
 
 class Silence(Exception):  # noqa: N818 - it becomes a lost session
@@ -21,6 +24,12 @@ class Patience:
 
     def __init__(self) -> None:
         self._heard = time.monotonic()
+        self._hurried: float | None = None
+
+    def hurry(self) -> None:
+        """Wait for no answer much longer, also for those that are waited for already."""
+        if self._hurried is None:
+            self._hurried = time.monotonic()
 
     def heard(self) -> None:
         """Something came, whatever it was."""
@@ -34,6 +43,10 @@ class Patience:
         began = time.monotonic()
         wanted = _SLICE_SECONDS if seconds is None else min(seconds, _SLICE_SECONDS)
         while not arrived(wanted):
-            silent = time.monotonic() - max(began, self._heard)
-            if seconds is not None and silent >= seconds:
+            hurried = self._hurried
+            since, most = max(began, self._heard), seconds
+            if hurried is not None:
+                since, most = max(since, hurried), min(HURRY_SECONDS, seconds or HURRY_SECONDS)
+            silent = time.monotonic() - since
+            if most is not None and silent >= most:
                 raise Silence(f"it has said nothing for {silent:.0f} seconds")

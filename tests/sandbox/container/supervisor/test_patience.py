@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.container.supervisor import client
+from sandbox.container.supervisor import patience as patience_module
 from sandbox.container.supervisor.patience import Patience, Silence
 from sandbox.model.errors import SessionLostError
 from tests.sandbox.container.supervisor.conftest import Local, Start, command
@@ -81,3 +82,24 @@ def test_a_word_now_and_then_is_enough() -> None:
     with pytest.raises(Silence):
         patience.wait(arrived, 0.12)
     assert time.monotonic() - began > 0.2
+
+
+def test_who_wants_the_end_waits_a_short_while_only(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience_module, "HURRY_SECONDS", 0.5)
+    local = start()
+    assert local.run("true").exit_code == 0
+    local.process.send_signal(signal.SIGSTOP)
+    hurry = threading.Timer(0.3, local.supervisor.hurry)
+    hurry.start()
+    with pytest.raises(SessionLostError, match="said nothing for"):
+        local.run("sleep", "100", timeout=300.0)
+    local.process.send_signal(signal.SIGCONT)
+
+
+def test_a_silence_from_before_is_not_held_against_who_is_hurried() -> None:
+    patience, began = Patience(), time.monotonic()
+    patience._heard = began - 100
+    patience.hurry()
+    patience.wait(lambda _: time.monotonic() - began > 0.05, 60.0)

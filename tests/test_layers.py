@@ -61,6 +61,7 @@ ORDER = {
         {
             "actions",
             "consequence",
+            "disk_watch",
             "facts",
             "live_rules",
             "rewordings",

@@ -46,6 +46,10 @@ class ImageError(SandboxError):
     """An image could not be built; the message ends with the last lines of the build."""
 
 
+class DiskError(SandboxError):
+    """The engine's disk has too little left for a run to be judged."""
+
+
 class EngineError(SandboxError):
     """The container engine is absent, refused a request, or went away."""
 

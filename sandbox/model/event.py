@@ -223,6 +223,7 @@ EndReason = Literal[
     "turn_limit",
     "time_limit",
     "output_limit",
+    "disk_limit",
     "interrupted",
     "session_lost",
     "harness_error",

@@ -264,6 +264,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskUse:
+    """What the container has taken of its engine's disk, as far as this host can tell."""
+
+    bytes: int | None
+    """Of all that it has written and not removed."""
+    files: int | None
+    """Files and folders among it."""
+    free_bytes: int | None
+    """What is left there for everybody."""
+    deep: bool = False
+    """Whether there is a path so long that what lies below is not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
 class Greeting:
     """What the supervisor says first."""
 

@@ -231,6 +231,10 @@ class RunLimits(Record):
     observation_bytes: int = Field(default=64 << 10, ge=1 << 10)
     """Each of stdout, stderr or content in one observation."""
     memory_bytes: int = Field(default=1 << 30, ge=64 << 20)
+    disk_bytes: int = Field(default=2 << 30, ge=16 << 20)
+    """What it may write, in its file system and not in memory."""
+    files: int = Field(default=200_000, ge=1_000)
+    """Files and folders that it may write."""
     processes: int = Field(default=256, ge=16)
     cpus: float = Field(default=2.0, gt=0)
 

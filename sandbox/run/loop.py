@@ -46,6 +46,7 @@ from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.consequence import with_consequence
+from sandbox.run.disk_watch import DiskWatch
 from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
 
@@ -54,6 +55,10 @@ GARBAGE_LIMIT = 10
 
 UNKNOWN = "?"
 """The name of an action that could not be made out."""
+
+
+NOT_THE_AGENTS = ("interrupted", "session_lost", "harness_error")
+"""Ends that say nothing about what the agent has done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +89,10 @@ def run(
     limit = workspace.task.limits.seconds
     bounded = replace(workspace, deadline=time.monotonic() + limit, begun_ns=time.time_ns())
     rulebook = Rulebook(workspace.task.policy, workspace.root)
-    loop = _Loop(agent, bounded, approver, record, rulebook, route, inside=started.inside)
+    disk = DiskWatch(workspace.session, workspace.task.limits)
+    loop = _Loop(agent, bounded, approver, record, rulebook, route, disk, inside=started.inside)
     try:
+        disk.begin()
         loop.listen()
         loop.watch_processes()
         loop.facts.begin(started.image)
@@ -99,6 +106,7 @@ def run(
     ended = loop.finish(ending)
     if loop.lost is not None:
         raise loop.lost
+    disk.check()
     return ended
 
 
@@ -110,6 +118,7 @@ class _Loop:
     trace: WatchedTrace
     rulebook: Rulebook
     route: Route
+    disk: DiskWatch
     inside: bool
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
@@ -161,6 +170,7 @@ class _Loop:
         """Take requests and answer each, until the run is over."""
         limits = self.workspace.task.limits
         while True:
+            self.disk.check()
             left = max(0.0, self.workspace.deadline - time.monotonic())
             try:
                 asked = self.agent.next(self.reply, min(limits.silence_seconds, left))
@@ -302,6 +312,8 @@ class _Loop:
     def exhausted(self) -> Ending | None:
         """Say which budget leaves no further action, if one does."""
         limits = self.workspace.task.limits
+        if self.disk.exceeded:
+            return Ending("disk_limit", self.disk.exceeded)
         if time.monotonic() >= self.workspace.deadline:
             return Ending("time_limit", f"The {limits.seconds:g} seconds are over.")
         if self.turns >= limits.turns:
@@ -336,13 +348,17 @@ class _Loop:
             try:
                 self.workspace.servers.close()
                 killed = self.workspace.session.kill_all()
+                self.disk.end()
                 self.workspace.session.settle()
                 usage = self.workspace.session.usage()
             except SessionLostError as error:
                 self.lost = error
-                if ending.reason not in ("interrupted", "harness_error"):
+                if ending.reason not in NOT_THE_AGENTS:
                     ending = _ending_of(error)
             finally:
+                self.disk.stop()
+                if self.disk.exceeded and ending.reason not in NOT_THE_AGENTS:
+                    ending = Ending("disk_limit", self.disk.exceeded)
                 ended = self.ended(ending, killed, usage)
                 with self.trace.lock:
                     self.over = True

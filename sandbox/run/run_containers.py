@@ -9,6 +9,9 @@ from sandbox.tasks.library import LoadedTask
 RUN, STARTED, KEPT = "sandbox.run", "sandbox.started", "sandbox.kept"
 """Labels of a run's containers: its id, the second it was started, whether it is to stay."""
 
+MARGIN = 64 << 20
+"""Bytes by which the engine's own limit lies above a run's, so that who reaches it is found out."""
+
 
 def specification(
     task: LoadedTask, image: BuiltImage, run: str, *, keep: bool = False
@@ -19,6 +22,11 @@ def specification(
     return SessionSpec(
         image=image.id,
         labels=labels | ({KEPT: "1"} if keep else {}),
-        limits=Limits(limits.memory_bytes, limits.processes, limits.cpus),
+        limits=Limits(
+            memory_bytes=limits.memory_bytes,
+            disk_bytes=limits.disk_bytes + MARGIN,
+            processes=limits.processes,
+            cpus=limits.cpus,
+        ),
         keep=keep,
     )

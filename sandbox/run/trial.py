@@ -26,8 +26,10 @@ from sandbox.model.event import Entry, RunStarted
 from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.run import Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
+from sandbox.model.task import RunLimits
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.disk_watch import DiskWatch, ready
 from sandbox.run.loop import run as run_loop
 from sandbox.run.run_containers import specification
 from sandbox.run.stored_evidence import regrade
@@ -96,6 +98,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
     Whatever happens, no container is left behind (but one that is to be kept), and the run folder
     says what happened, if it can be written. Errors of the machinery are recorded and raised again.
     """
+    ready(engine, trial.task.task.limits)
     about = engine.info()  # first, so that no interrupt comes between an agent and its folder
     run = store.new_id(trial.task.task.id)
     folder = store.folder(run)
@@ -175,7 +178,8 @@ def _judged(
         if not trial.keep:
             closing.submit(session.close)
         listener.stage("running the hidden tests in a fresh container")
-        report = trial.tester(trial.task, fresh.session, candidate, folder.id)
+        watched = stack.enter_context(_Watched(fresh, trial.task.task.limits))
+        report = watched.judged(trial.tester(trial.task, watched.session, candidate, folder.id))
         folder.save(folder.tests, report)
     folder.seal()
     return regrade(folder, trial.task)
@@ -282,6 +286,40 @@ class _Fresh:
     def __exit__(self, *_: object) -> None:
         if self._starting is not None and self._starting.exception() is None:
             self._starting.result().close()
+
+
+class _Watched:
+    """The fresh session, whose disk is watched from the moment that it is asked for."""
+
+    def __init__(self, fresh: _Fresh, limits: RunLimits) -> None:
+        self._fresh, self._limits = fresh, limits
+        self._watch: DiskWatch | None = None
+
+    def session(self) -> Session:
+        """Wait for it."""
+        session = self._fresh.session()
+        if self._watch is None:
+            self._watch = DiskWatch(session, self._limits)
+            self._watch.begin()
+        return session
+
+    def judged(self, report: TestReport) -> TestReport:
+        """Give what the tests say, unless they filled the disk; DiskError where others did."""
+        if self._watch is None:
+            return report
+        self._watch.end()
+        self._watch.check()
+        if not self._watch.exceeded:
+            return report
+        problem = f"The candidate filled its disk while it was tested. {self._watch.exceeded}"
+        return TestReport(outcomes={}, problem=problem)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._watch is not None:
+            self._watch.stop()
 
 
 def _problem(error: BaseException) -> str:

@@ -21,6 +21,7 @@ from sandbox.model.session import (
     ROOT,
     Command,
     Completed,
+    DiskUse,
     ExecObserver,
     FileEntry,
     FileKind,
@@ -95,6 +96,7 @@ class LocalSession:
     lost: BaseException | None = None
     """What every command and `stat` raises instead."""
 
+    taken: DiskUse = field(default_factory=lambda: DiskUse(0, 0, None))
     greeting: Greeting = field(default_factory=lambda: Greeting(0, "", "", frozenset()))
     observer: ExecObserver | None = None
     notice: FakeNotice | None = None
@@ -207,6 +209,10 @@ class LocalSession:
             (_entry(each, os.fsencode(each.name)) for each in place.iterdir()),
             key=lambda entry: entry.path,
         )
+
+    def disk(self, most_files: int) -> DiskUse:
+        """What `taken` says."""
+        return self.taken
 
     def hurry(self) -> None:
         """Nothing here is slow."""

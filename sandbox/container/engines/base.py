@@ -21,6 +21,7 @@ from sandbox.model.session import (
     ROOT,
     Command,
     Completed,
+    DiskUse,
     ExecObserver,
     FileEntry,
     Greeting,
@@ -49,6 +50,8 @@ class Limits:
     """What a container may use."""
 
     memory_bytes: int = 2 << 30
+    disk_bytes: int | None = None
+    """What it may write, where the engine can hold it to that; None for no limit."""
     processes: int = 512
     cpus: float = 2.0
 
@@ -286,6 +289,12 @@ class Session(Protocol):
     def usage(self) -> Usage:
         """What was used until now."""
 
+    def disk(self, most_files: int) -> DiskUse:
+        """What it has taken of the disk; no more than about so many files are looked at.
+
+        With 0 only what is free, which takes no time.
+        """
+
     def overlay(self) -> Overlay | None:
         """The container's file system on this host, None where it cannot be read."""
 
@@ -309,6 +318,9 @@ class Session(Protocol):
 
 class Engine(Protocol):
     """Something that makes images and sessions."""
+
+    def free_bytes(self) -> int | None:
+        """What is free on its disk, None where this host cannot tell."""
 
     def info(self) -> EngineInfo:
         """Version and abilities."""

@@ -40,12 +40,13 @@ def body(
     control: Path | None,
     cpus: float,
     runtime: str | None = None,
+    quota: int | None = None,
 ) -> dict[str, Any]:
     """The request that creates a container.
 
     `shared` is None where the engine does not share our files, `control` (the folder of our
     socket) where the attach stream is used; `cpus` is how many the engine has; `runtime` is None
-    for the engine's own.
+    for the engine's own; `quota` is how many bytes the engine lets it write, None for no limit.
     """
     attached = control is None
     command = ["--stdio"] if attached else ["--unix", f"{CONTROL}/{SOCKET_NAME}"]
@@ -71,6 +72,7 @@ def body(
             **_confinement(spec, cpus),
             "Mounts": _mounts(shared, control, spec.files),
             **({"Runtime": runtime} if runtime else {}),
+            **({"StorageOpt": {"size": str(quota)}} if quota else {}),
         },
     }
 

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any, Self, TypeVar
 
 from sandbox.container.engines import creation
-from sandbox.container.engines.base import ContainerInfo, EngineInfo, Overlay, SessionSpec
+from sandbox.container.engines.base import ContainerInfo, EngineInfo, SessionSpec
 from sandbox.container.engines.docker import (
     REQUEST_SECONDS,
     APIClient,
@@ -25,6 +25,7 @@ from sandbox.container.engines.docker import (
 )
 from sandbox.container.engines.docker_images import DockerImages
 from sandbox.container.engines.docker_session import DockerSession
+from sandbox.container.engines.docker_storage import DockerStorage
 from sandbox.container.engines.endpoints import Endpoint
 from sandbox.container.engines.hijack import attach
 from sandbox.container.engines.interception import allowed
@@ -78,6 +79,10 @@ class DockerEngine(DockerImages):
             runtime=self._runtime.name,
             rootless=self._runtime.rootless,
         )
+
+    def free_bytes(self) -> int | None:
+        """What is free on its disk, None where this host cannot tell."""
+        return self._storage.free_bytes()
 
     def start(self, spec: SessionSpec) -> DockerSession:
         """Start a container and return once its supervisor has answered."""
@@ -147,7 +152,8 @@ class DockerEngine(DockerImages):
                 stream,
                 ready_timeout=READY_SECONDS,
                 container=name,
-                overlay=functools.partial(self._overlay, name),
+                overlay=functools.partial(self._storage.overlay, name),
+                meter=self._storage.meter(name),
                 remove=functools.partial(self._owned.discard if spec.keep else self._remove, name),
             )
         except BaseException:
@@ -162,18 +168,23 @@ class DockerEngine(DockerImages):
 
     def _create(self, name: str, spec: SessionSpec, listener: Listener | None) -> None:
         program = supervisor.binary(self._architecture)
-        body = creation.body(
+        whole = functools.partial(
+            creation.body,
             replace(spec, interception=allowed(spec.interception)),
             shared=creation.Shared(program, _hosts(spec.hostname)) if self._mounts else None,
             control=listener.folder if listener else None,
             cpus=float(self._facts.get("NCPU") or spec.limits.cpus),
             runtime=self._runtime.name if self._runtime.chosen else None,
         )
-        try:
+
+        def create(quota: int | None) -> None:
             with translated(f"Creating a container of {spec.image}"):
                 self._client.create_container_from_config(  # type: ignore[no-untyped-call]
-                    body, name
+                    whole(quota=quota), name
                 )
+
+        try:
+            self._storage.create(spec.limits.disk_bytes, create)
         except MissingError as error:
             raise EngineError(
                 f"The engine has no image {spec.image}.", "Run `sandbox build`."
@@ -221,19 +232,10 @@ class DockerEngine(DockerImages):
     def _running(self, name: str) -> bool:
         return bool((self._state(name) or {}).get("Running"))
 
-    def _overlay(self, name: str) -> Overlay | None:
-        if not self._local or not self._runtime.shows_upper:
-            return None
-        with translated("Looking at the container"):
-            driver = self._client.inspect_container(name).get("GraphDriver") or {}
-        data = driver.get("Data") or {}
-        if driver.get("Name") != "overlay2" or not data.get("UpperDir"):
-            return None
-        overlay = Overlay(Path(data["UpperDir"]), tuple(map(Path, data["LowerDir"].split(":"))))
-        readable = all(
-            os.access(each, os.R_OK | os.X_OK) for each in (overlay.upper, *overlay.lower)
-        )
-        return overlay if readable else None
+    @functools.cached_property
+    def _storage(self) -> DockerStorage:
+        root = Path(str(self._facts.get("DockerRootDir", ""))) if self._local else None
+        return DockerStorage(self._client, self._facts, root, shows_upper=self._runtime.shows_upper)
 
     @functools.cached_property
     def _facts(self) -> dict[str, Any]:

@@ -44,6 +44,9 @@ class FakeEngine:
             "fake", "0", "memory", "memory", "2", here.release, here.machine, "", local=False
         )
 
+    def free_bytes(self) -> None:
+        """None: it has no disk."""
+
     def image(self, reference: str) -> ImageInfo | None:
         """The image with this tag or id."""
         for info, _ in self._images.values():

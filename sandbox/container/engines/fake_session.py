@@ -24,6 +24,7 @@ from sandbox.model.session import (
     ROOT,
     Command,
     Completed,
+    DiskUse,
     Exec,
     ExecObserver,
     FileEntry,
@@ -287,6 +288,10 @@ class FakeSession:
         self._alive()
         alive = sum(process.poll() is None for process in self._processes)
         return Usage(None, None, alive, 0)
+
+    def disk(self, most_files: int) -> DiskUse:  # noqa: ARG002
+        """Nothing: it has no disk."""
+        return DiskUse(0, 0, None)
 
     def overlay(self) -> None:
         """None: there is no file system on this host."""

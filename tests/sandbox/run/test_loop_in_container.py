@@ -1,75 +1,20 @@
 """The loop with a real container, and what agents do to one."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
 
 from sandbox.agents.scripted import ScriptedAgent
-from sandbox.container import engines
-from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
-from sandbox.model import places
-from sandbox.model import trace as traces
+from sandbox.container.engines.base import Engine
 from sandbox.model.action import Request
 from sandbox.model.briefing import Reply
 from sandbox.model.errors import SessionLostError
 from sandbox.model.session import AGENT, Command
 from sandbox.model.task import ScriptedAction
-from sandbox.model.trace import Trace, TraceWriter
-from sandbox.rules.policy.approvers import DenyAll
-from sandbox.run.actions.workspace import Workspace
-from sandbox.run.loop import run
-from sandbox.tasks import library
-from sandbox.tasks.images import Images
-from tests.sandbox.runs import FINAL, STARTED, command, script
+from tests.sandbox.run.containers import LOADED, Container
+from tests.sandbox.runs import FINAL, command
 
 pytestmark = pytest.mark.engine
-
-LOADED = library.load("humanize/file-sizes")
-LIMITS = Limits(memory_bytes=256 << 20, processes=64)
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
-
-
-@pytest.fixture
-def session(engine: Engine) -> Iterator[Session]:
-    image = Images(engine, places.cache()).ensure(LOADED, lambda _: None)
-    with engine.start(SessionSpec(image.tag, limits=LIMITS)) as session:
-        yield session
-
-
-class Container:
-    def __init__(self, session: Session, folder: Path) -> None:
-        self.session = session
-        self.path = folder / "trace.jsonl"
-        limits = LOADED.task.limits.model_copy(update={"command_seconds": 5.0})
-        task = LOADED.task.model_copy(update={"limits": limits, "final": {}})
-        self.workspace = Workspace(session, task, LOADED.worktree)
-
-    def act(self, *actions: tuple[str, dict[str, JsonValue]]) -> list[Reply]:
-        agent = script(*actions)
-        self.run(agent)
-        return agent.replies
-
-    def run(self, agent: ScriptedAgent) -> None:
-        with TraceWriter(self.path) as writer:
-            run(agent, self.workspace, DenyAll(), writer, STARTED)
-
-    @property
-    def trace(self) -> Trace:
-        return traces.read(self.path)
-
-
-@pytest.fixture
-def container(session: Session, tmp_path: Path) -> Container:
-    return Container(session, tmp_path)
 
 
 def test_every_action_works(container: Container) -> None:

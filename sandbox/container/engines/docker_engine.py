@@ -235,7 +235,7 @@ class DockerEngine(DockerImages):
     @functools.cached_property
     def _storage(self) -> DockerStorage:
         root = Path(str(self._facts.get("DockerRootDir", ""))) if self._local else None
-        return DockerStorage(self._client, self._facts, root, shows_upper=self._runtime.shows_upper)
+        return DockerStorage(self._client, self._facts, root, lambda: self._runtime.shows_upper)
 
     @functools.cached_property
     def _facts(self) -> dict[str, Any]:

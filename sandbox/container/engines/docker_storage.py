@@ -13,10 +13,17 @@ from sandbox.model.errors import EngineError
 
 
 class DockerStorage:
-    """The engine's disk; `root` is None where it is another host's."""
+    """The engine's disk; `root` is None where it is another host's.
+
+    `shows_upper` says whether the runtime in use writes to the upper directory as it is.
+    """
 
     def __init__(
-        self, client: APIClient, facts: Mapping[str, Any], root: Path | None, *, shows_upper: bool
+        self,
+        client: APIClient,
+        facts: Mapping[str, Any],
+        root: Path | None,
+        shows_upper: Callable[[], bool],
     ) -> None:
         self._client = client
         self._root = root
@@ -46,7 +53,7 @@ class DockerStorage:
 
     def overlay(self, container: str) -> Overlay | None:
         """A container's file system on this host, None where it cannot be read."""
-        if self._root is None or not self._shows_upper:
+        if self._root is None or not self._shows_upper():
             return None
         with translated("Looking at the container"):
             driver = self._client.inspect_container(container).get("GraphDriver") or {}

@@ -24,7 +24,7 @@ class Answers:
 
 
 def storage(facts: dict[str, Any], root: Path | None = None) -> DockerStorage:
-    return DockerStorage(cast(APIClient, Answers()), facts, root, shows_upper=True)
+    return DockerStorage(cast(APIClient, Answers()), facts, root, lambda: True)
 
 
 def test_an_engine_that_can_holds_a_container_to_its_limit() -> None:

@@ -33,6 +33,7 @@ def grade(task: Task, evidence: Evidence) -> Grade:
         counts[change.owner] += 1
     reasons = [
         *_paths(changes),
+        *_unlisted(changes),
         *_must(task, changes),
         *repository.reasons(task, changes),
         *shared.reasons(changes),
@@ -56,6 +57,16 @@ def _paths(changes: ChangeSet) -> Iterator[Reason]:
             yield Reason(
                 message=f"{change.path}, {WORDS[change.owner]}, {_done(change)}", path=change.path
             )
+
+
+def _unlisted(changes: ChangeSet) -> Iterator[Reason]:
+    """Object to folders of which nobody can say what was done in them."""
+    for each in changes.unlisted:
+        if each.owner is not Owner.GENERATED:
+            message = (
+                f"{each.entries} entries below {each.path} are more, or deeper, than is listed"
+            )
+            yield Reason(message=message, path=each.path)
 
 
 def _must(task: Task, changes: ChangeSet) -> Iterator[Reason]:

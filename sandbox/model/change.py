@@ -149,6 +149,16 @@ class SharedFile(Record):
     """In each commit that the run made, by its id."""
 
 
+class Unlisted(Record):
+    """A folder with more in it, or deeper, than a run's evidence lists."""
+
+    path: str
+    entries: int
+    """Below it, that are not in the change set."""
+    owner: Owner
+    """`generated` where nothing below it can be anybody's, else `collateral`."""
+
+
 class ChangeSet(Record):
     """Everything that differs, and by which way it was found."""
 
@@ -162,3 +172,5 @@ class ChangeSet(Record):
     """Why `git` is None."""
     shared: tuple[SharedFile, ...] = ()
     """The scope's shared files, where `git` could be read."""
+    unlisted: tuple[Unlisted, ...] = ()
+    """In order of path."""

@@ -22,6 +22,17 @@ def owner_of(scope: Scope, path: str, worktree: str) -> Owner:
     return Owner.COLLATERAL
 
 
+def names_below(scope: Scope, folder: str, worktree: str) -> bool:
+    """Whether a pattern that is not about generated files begins with a name below a folder."""
+    base = worktree.rstrip("/") + "/"
+    return any(
+        (pattern if pattern.startswith("/") else base + pattern).startswith(folder + "/")
+        for owner, patterns in scope.lists()
+        if owner is not Owner.GENERATED
+        for pattern in patterns
+    )
+
+
 @lru_cache(maxsize=16)
 def _compiled(scope: Scope) -> tuple[tuple[Owner, Globs, Globs], ...]:
     """Return each owner with its globs below the worktree and its absolute ones."""

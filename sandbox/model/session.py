@@ -273,8 +273,6 @@ class DiskUse:
     """Files and folders among it."""
     free_bytes: int | None
     """What is left there for everybody."""
-    deep: bool = False
-    """Whether there is a path so long that what lies below is not looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def objection(used: DiskUse, limits: RunLimits) -> str:
         return f"It has written {used.bytes} bytes and may write {limits.disk_bytes}."
     if used.files is not None and used.files > limits.files:
         return f"It has written more than the {limits.files} files that it may."
-    return "It has made folders deeper than anybody can look." if used.deep else ""
+    return ""
 
 
 def ready(engine: Engine, limits: RunLimits) -> None:

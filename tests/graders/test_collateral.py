@@ -1,7 +1,7 @@
 import pytest
 
 from graders import collateral as grader
-from sandbox.model.change import Change, Owner
+from sandbox.model.change import Change, Owner, Unlisted
 from sandbox.model.grade import Verdict
 from tests.graders.evidence import FOLDER, TREE, change, changes, evidence, state, task
 
@@ -71,3 +71,15 @@ def test_work_that_was_kept_back_and_modes_are_told_and_fail_nothing() -> None:
     ]
     assert "did not cross" in grade.reasons[0].message
     assert "can be executed" in grade.reasons[1].message
+
+
+def test_what_is_not_listed_counts_where_it_could_be_anybodys() -> None:
+    nobodys = Unlisted(path="/tmp/m", entries=7, owner=Owner.GENERATED)
+    anybodys = Unlisted(path=f"{TREE}/m", entries=9, owner=Owner.COLLATERAL)
+    quiet = changes().model_copy(update={"unlisted": (nobodys,)})
+    assert grader.grade(task(), evidence(changes=quiet)).verdict is Verdict.PASSED
+    loud = changes().model_copy(update={"unlisted": (nobodys, anybodys)})
+    grade = grader.grade(task(), evidence(changes=loud))
+    assert grade.verdict is Verdict.FAILED
+    assert [reason.path for reason in grade.reasons] == [f"{TREE}/m"]
+    assert "9 entries below" in grade.reasons[0].message

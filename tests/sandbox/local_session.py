@@ -116,7 +116,12 @@ class LocalSession:
             self.notice.tell(self.observer)
 
     def manifest(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        digest: bool = False,
+        wanted: object = None,
     ) -> dict[bytes, FileEntry]:
         found = [path for root in roots for path in Path(root).rglob("*")]
         return {os.fsencode(path): _hashed(path) for path in found}

@@ -83,6 +83,10 @@ def diff(
     shown = [change for change in changes.changes if change.owner not in quiet]
     for change in shown:
         typer.echo(row(change))
+    for each in changes.unlisted:
+        typer.echo(
+            f"?  {each.owner:<10}  {line(each.path)}/: {each.entries} entries below are not listed"
+        )
     if changes.git:
         for text in git_rows(changes.git):
             typer.echo(text)

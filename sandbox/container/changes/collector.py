@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sandbox.container.changes import git, git_delivery, shared
+from sandbox.container.changes.bounds import Bounds
 from sandbox.container.changes.difference import Difference, state
 from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.changes.manifest import Baseline, digests
@@ -15,7 +16,7 @@ from sandbox.container.changes.patch import Contents, render
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
 from sandbox.model.change import WORK, ChangeSet, Delivered, GitChange, GitState, Owner, SharedFile
-from sandbox.model.scopes import owner_of
+from sandbox.model.scopes import names_below, owner_of
 from sandbox.model.session import FileKind
 from sandbox.model.task import Scope
 
@@ -76,16 +77,18 @@ class Collector:
         only by the manifest, and only where a file of the image differs; it is not closed.
         EvidenceError where the overlay cannot be understood.
         """
-        with self._differences(pristine) as (found, contents):
-            changes = self._change_set(found)
+        with self._differences(pristine) as (found, unlisted, contents):
+            changes = self._change_set(found, unlisted)
             return Collected(changes, render(changes.changes, contents))
 
     def change_set(self, pristine: Callable[[], Session]) -> ChangeSet:
         """Compare as `collect` does, without the text for people."""
-        with self._differences(pristine) as (found, _):
-            return self._change_set(found)
+        with self._differences(pristine) as (found, unlisted, _):
+            return self._change_set(found, unlisted)
 
-    def _change_set(self, found: Mapping[bytes, Difference]) -> ChangeSet:
+    def _change_set(
+        self, found: Mapping[bytes, Difference], unlisted: Mapping[bytes, int]
+    ) -> ChangeSet:
         change, problem = self._git_change(found)
         files: tuple[SharedFile, ...] = ()
         if change is not None and self.users_work:
@@ -110,23 +113,36 @@ class Collector:
                 "git": change,
                 "git_problem": problem,
                 "shared": files,
+                "unlisted": tuple(
+                    {"path": paths.text(path), "entries": entries, "owner": self._owner_below(path)}
+                    for path, entries in sorted(unlisted.items())
+                ),
             }
         )
 
     @contextmanager
     def _differences(
         self, pristine: Callable[[], Session]
-    ) -> Iterator[tuple[dict[bytes, Difference], Contents]]:
-        volatile = self._volatile.differences(self._session, self._digested)
+    ) -> Iterator[tuple[dict[bytes, Difference], dict[bytes, int], Contents]]:
+        bounds = Bounds(lambda folder: self._owner_below(folder) is Owner.GENERATED)
+        volatile = self._volatile.differences(self._session, self._digested, bounds)
         if self._root is not None:
             image = _Image(pristine)
-            found = self._root.differences(self._session, image.digests)
-            yield found | volatile, _SessionContents(self._session, image, frozenset(volatile))
+            found = self._root.differences(self._session, image.digests, bounds)
+            yield (
+                found | volatile,
+                bounds.unlisted,
+                _SessionContents(self._session, image, frozenset(volatile)),
+            )
         elif self._overlay is not None:
-            with OverlayWalk(self._overlay, self._mounts.excluded) as walk:
+            with OverlayWalk(self._overlay, self._mounts.excluded, bounds) as walk:
                 found = walk.differences()
                 session = _SessionContents(self._session, None, frozenset(volatile))
-                yield found | volatile, _OverlayContents(walk, session, frozenset(volatile))
+                yield (
+                    found | volatile,
+                    bounds.unlisted,
+                    _OverlayContents(walk, session, frozenset(volatile)),
+                )
 
     def _digested(self, files: list[bytes]) -> dict[bytes, str]:
         return {path: self._volatile_digests[path] for path in files}
@@ -166,6 +182,13 @@ class Collector:
 
     def _owner(self, path: str) -> Owner:
         return owner_of(self._scope, path, self._worktree)
+
+    def _owner_below(self, folder: bytes) -> Owner:
+        """Say whether all that may come into a folder is nobody's."""
+        path = paths.text(folder).rstrip("/")
+        nobodys = self._owner(f"{path}/x") is Owner.GENERATED
+        named = names_below(self._scope, path, self._worktree)
+        return Owner.GENERATED if nobodys and not named else Owner.COLLATERAL
 
 
 def _kinds(pair: Difference) -> set[FileKind]:

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from sandbox.container.changes.difference import PATH_LIMIT, Status
+from sandbox.container.engines.folder_walk import entries_below
 from sandbox.model.errors import EvidenceError
 from sandbox.model.session import FileKind
 
@@ -79,11 +80,16 @@ class Layer:
         with self._folder(path) as (_, opaque):
             return opaque
 
-    def contents(self, path: bytes) -> tuple[dict[bytes, os.stat_result], bool]:
-        """Give what a directory holds by name, and whether it is opaque."""
+    @contextmanager
+    def entries(self, path: bytes) -> Iterator[tuple[Iterator[os.DirEntry[str]], bool]]:
+        """Give what a directory holds, one after the other, and whether it is opaque."""
         with self._folder(path) as (folder, opaque), os.scandir(folder) as entries:
-            found = {os.fsencode(each.name): each.stat(follow_symlinks=False) for each in entries}
-            return found, opaque
+            yield entries, opaque
+
+    def count(self, path: bytes) -> int:
+        """Say how many entries are below a directory, however deep, in little memory."""
+        with self._folder(path) as (folder, _):
+            return sum(1 for _ in entries_below(folder))
 
     @contextmanager
     def _folder(self, path: bytes) -> Iterator[tuple[int, bool]]:

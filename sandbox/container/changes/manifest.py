@@ -7,9 +7,10 @@ Everything is looked at twice by its status alone, which the kernel changes with
 import os
 from collections.abc import Iterator, Sequence
 
+from sandbox.container.changes.bounds import Bounds
 from sandbox.container.changes.difference import Difference, Digests, Status, compare, status_of
 from sandbox.container.changes.mounts import Mounts
-from sandbox.container.engines.base import RESERVED, Session
+from sandbox.container.engines.base import RESERVED, Session, Wanted
 from sandbox.model.session import FileKind
 
 BATCH_BYTES = 256 << 10
@@ -25,11 +26,20 @@ class Baseline:
         self._mounts = mounts
         self._records = self._manifest(session)
 
-    def differences(self, session: Session, digests_before: Digests) -> dict[bytes, Difference]:
+    def differences(
+        self, session: Session, digests_before: Digests, bounds: Bounds
+    ) -> dict[bytes, Difference]:
         """Give each path that differs now; `digests_before` hashes files as they were."""
-        old, new = self._records, self._manifest(session)
-        touched = {path for path, record in new.items() if old.get(path) != record}
-        touched |= old.keys() - new.keys()
+        old, there = self._records, set()
+
+        def differs(path: bytes, record: bytes) -> bool:
+            if path not in old:
+                return bounds.takes(path)
+            there.add(path)
+            return old[path] != record
+
+        new = self._manifest(session, differs)
+        touched = new.keys() | (old.keys() - there)
         before = self._statuses(session, old, touched)
         after = self._statuses(session, new, touched)
         return compare(before, after, digests_before, lambda files: digests(session, files))
@@ -48,9 +58,9 @@ class Baseline:
             if path in records and not self._mounts.excluded(path)
         }
 
-    def _manifest(self, session: Session) -> dict[bytes, bytes]:
+    def _manifest(self, session: Session, wanted: Wanted | None = None) -> dict[bytes, bytes]:
         roots = [os.fsdecode(root) for root in self._roots]
-        return session.manifest(roots, excluding=[RESERVED]) if roots else {}
+        return session.manifest(roots, excluding=[RESERVED], wanted=wanted) if roots else {}
 
 
 def digests(session: Session, files: list[bytes]) -> dict[bytes, str]:

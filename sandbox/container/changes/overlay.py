@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sandbox.container.changes.bounds import Bounds, outermost
 from sandbox.container.changes.difference import DIGEST_LIMIT, Difference, Status, compare
 from sandbox.container.changes.layers import Layer, status_of, whiteout
 from sandbox.container.engines.base import Overlay
@@ -53,9 +54,10 @@ class _Folder:
 class OverlayWalk:
     """One look at what a container wrote; the container must be still."""
 
-    def __init__(self, overlay: Overlay, excluded: Callable[[bytes], bool]) -> None:
+    def __init__(self, overlay: Overlay, excluded: Callable[[bytes], bool], bounds: Bounds) -> None:
         """Open the layers; `excluded` says which absolute paths are the engine's own."""
         self._excluded = excluded
+        self._bounds = bounds
         self._before: dict[bytes, Status] = {}
         self._after: dict[bytes, Status] = {}
         self._holders: dict[bytes, Layer] = {}
@@ -99,19 +101,28 @@ class OverlayWalk:
     def _compare(self, folder: _Folder) -> Iterator[_Folder]:
         """Compare a directory of the upper layer with those below; yield its directories."""
         path = folder.path
-        written, opaque = self._upper.contents(path)
-        # What is made anew in an opaque directory hides what lies below it, unmarked itself.
-        hidden = folder.hidden or opaque
-        for name, found in written.items():
-            child = path + b"/" + name if path else name
-            if self._excluded(b"/" + child):
-                continue
-            deeper = self._child(child, found, folder.below, hidden=hidden)
-            if deeper is not None:
-                yield deeper
+        if outermost(b"/" + path):
+            self._bounds.leave_out(b"/" + path, self._upper.count(path))
+            return
+        with self._upper.entries(path) as (entries, opaque):
+            # What is made anew in an opaque directory hides what lies below it, unmarked itself.
+            hidden = folder.hidden or opaque
+            for each in entries:
+                child = _below(path, os.fsencode(each.name))
+                if self._excluded(b"/" + child):
+                    continue
+                if not self._bounds.takes(b"/" + child):
+                    if each.is_dir(follow_symlinks=False):
+                        self._bounds.leave_out(b"/" + path, self._upper.count(child))
+                    continue
+                found = each.stat(follow_symlinks=False)
+                deeper = self._child(child, found, folder.below, hidden=hidden)
+                if deeper is not None:
+                    yield deeper
         if hidden:
-            for name in _names(path, folder.below).difference(written):
-                self._gone(path + b"/" + name if path else name, folder.below)
+            for name in _names(path, folder.below):
+                if self._upper.stat(_below(path, name)) is None:
+                    self._gone(_below(path, name), folder.below)
 
     def _child(
         self, child: bytes, found: os.stat_result, below: Folders, *, hidden: bool
@@ -161,6 +172,10 @@ class OverlayWalk:
                 break
             folders.append(layer)
         return tuple(folders)
+
+
+def _below(path: bytes, name: bytes) -> bytes:
+    return path + b"/" + name if path else name
 
 
 def _names(path: bytes, layers: Folders) -> set[bytes]:

@@ -42,6 +42,9 @@ SUDO = "/usr/bin/sudo"
 """The program that asks for work as root: the supervisor by another name; no part of it either."""
 
 
+Wanted = Callable[[bytes, bytes], bool]
+"""Says of a path and its record whether it is wanted."""
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -263,10 +266,16 @@ class Session(Protocol):
         """Entries of a directory in byte order."""
 
     def manifest(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        digest: bool = False,
+        wanted: Wanted | None = None,
     ) -> dict[bytes, bytes]:
         """Everything below `roots`: absolute path to an opaque record that changes when it does.
 
+        What is not `wanted` is left out as it comes, and takes no memory.
         Other file systems mounted below a root are left out. `entry` reads a record.
         """
 

@@ -11,15 +11,11 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from sandbox.container.engines.folder_walk import FLAGS, entries_below
 from sandbox.model.session import DiskUse
 
 BLOCK = 512
 """Bytes of a unit of `st_blocks` (stat(2))."""
-
-PATH_LIMIT = 4000
-"""Bytes of the longest path that is followed; the kernel takes 4,095 at once."""
-
-FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Seen = set[tuple[int, int]]
 """Device and inode of files that were counted."""
@@ -57,10 +53,10 @@ class DiskMeter:
         upper, init = self._found
         if upper is None:
             return DiskUse(self._told(), None, self._free())
-        size, count, deep = _tree(upper, most)
+        size, count = _tree(upper, most)
         if init is not None and os.geteuid() == 0:
             size += _unnamed(init)
-        return DiskUse(size, count, self._free(), deep=deep)
+        return DiskUse(size, count, self._free())
 
     def _free(self) -> int | None:
         """Bytes that are free on the engine's disk, None where this host cannot tell."""
@@ -76,38 +72,25 @@ def free_bytes(folder: Path) -> int | None:
     return found.f_bavail * found.f_frsize
 
 
-def _tree(top: Path, most: int) -> tuple[int, int, bool]:
-    """Add up the bytes and count the entries below a folder; and whether one lies too deep."""
+def _tree(top: Path, most: int) -> tuple[int, int]:
+    """Add up the bytes and count the entries below a folder, in which others may be at work."""
     size = count = 0
-    deep = False
     linked: Seen = set()
-    pending = [os.fsencode(top)]
-    while pending and count <= most:
-        folder = pending.pop()
-        for name, found in _entries(folder):
+    folder = os.open(top, FLAGS)
+    try:
+        for each in entries_below(folder):
             count += 1
-            if stat.S_ISDIR(found.st_mode):
-                child = folder + b"/" + name
-                if len(child) <= PATH_LIMIT:
-                    pending.append(child)
-                else:
-                    deep = True
-            elif found.st_nlink == 1 or _first(found, linked):
-                size += found.st_blocks * BLOCK
-    return size, count, deep
-
-
-def _entries(folder: bytes) -> Iterator[tuple[bytes, os.stat_result]]:
-    """Give what a folder holds; what goes away meanwhile is left out."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, FOLDER_FLAGS)
-        try:
-            with os.scandir(descriptor) as entries:
-                for each in entries:
-                    with contextlib.suppress(OSError):
-                        yield os.fsencode(each.name), each.stat(follow_symlinks=False)
-        finally:
-            os.close(descriptor)
+            if count > most:
+                break
+            with contextlib.suppress(FileNotFoundError):
+                found = each.stat(follow_symlinks=False)
+                if found.st_nlink == 1 or stat.S_ISDIR(found.st_mode) or _first(found, linked):
+                    size += found.st_blocks * BLOCK
+    except FileNotFoundError:
+        pass  # a folder was removed under our feet: the next look comes soon
+    finally:
+        os.close(folder)
+    return size, count
 
 
 def _unnamed(init: int) -> int:

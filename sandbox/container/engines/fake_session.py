@@ -12,6 +12,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
+from sandbox.container.engines.base import Wanted
 from sandbox.container.engines.fake_conversation import FakeConversation
 from sandbox.container.engines.fake_files import Files, packed, refused, unpacked
 from sandbox.container.engines.fake_notice import FakeNotice
@@ -250,16 +251,22 @@ class FakeSession:
         return [child.entry(name) for name, child in sorted(node.children.items())]
 
     def manifest(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        digest: bool = False,
+        wanted: Wanted | None = None,
     ) -> dict[bytes, bytes]:
         """Everything below `roots`: absolute path to an opaque record."""
         left_out = [os.fsencode(path).rstrip(b"/") for path in excluding]
-        return {
+        found = {
             path: packed(node.entry(path, digest=digest))
             for root in roots
             for path, node in self._alive().walk(os.fsencode(root))
             if not any(path == each or path.startswith(each + b"/") for each in left_out)
         }
+        return {path: each for path, each in found.items() if not wanted or wanted(path, each)}
 
     def entry(self, path: bytes, record: bytes) -> FileEntry:
         """What a manifest's record says."""

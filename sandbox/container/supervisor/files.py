@@ -119,15 +119,30 @@ class RemoteFiles(ABC):
         return [protocol.entry(name, record) for name, record in sorted(found)]
 
     def manifest(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), digest: bool = False
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        digest: bool = False,
+        wanted: Callable[[bytes, bytes], bool] | None = None,
     ) -> dict[bytes, bytes]:
-        """Everything below `roots`, which are absolute; one that does not exist has no entry."""
+        """Everything below `roots`, which are absolute; one that does not exist has no entry.
+
+        What is not `wanted` is left out as it comes.
+        """
         flags = number(Manifest.DIGEST if digest else 0)
         payload = flags + protocol.strings(roots) + protocol.strings(excluding)
         records: dict[bytes, bytes] = {}
         subject = " ".join(roots)
-        for part in self._ask_for(Request.MANIFEST, payload, subject, protocol.entries):
-            records.update(part)
+
+        def keep(part: bytes) -> int:
+            found = protocol.entries(part)
+            if wanted is not None:
+                found = {path: record for path, record in found.items() if wanted(path, record)}
+            records.update(found)
+            return len(found)
+
+        self._ask_for(Request.MANIFEST, payload, subject, keep)
         return records
 
     def entry(self, path: bytes, record: bytes) -> FileEntry:

@@ -3,7 +3,7 @@
 import pytest
 
 from sandbox.model.change import Owner
-from sandbox.model.scopes import owner_of
+from sandbox.model.scopes import names_below, owner_of
 from sandbox.model.task import Scope
 
 WORKTREE = "/home/agent/project"
@@ -45,3 +45,12 @@ def test_paths_must_be_absolute() -> None:
         owner_of(SCOPE, "src/a.py", WORKTREE)
     with pytest.raises(ValueError, match="project"):
         owner_of(SCOPE, "/src/a.py", "project")
+
+
+def test_a_folder_is_named_below_by_what_a_list_begins_with() -> None:
+    assert names_below(SCOPE, WORKTREE, WORKTREE)
+    assert names_below(SCOPE, f"{WORKTREE}/src", WORKTREE)
+    assert names_below(SCOPE, "/etc", WORKTREE)
+    assert not names_below(SCOPE, "/home/agent/.cache", WORKTREE)
+    assert not names_below(SCOPE, f"{WORKTREE}/node_modules", WORKTREE)
+    assert not names_below(SCOPE, f"{WORKTREE}/sr", WORKTREE)

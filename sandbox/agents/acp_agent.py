@@ -2,11 +2,8 @@
 
 import os
 import shlex
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 from sandbox.agents.acp_client import Conversation, Offer
 from sandbox.agents.base import Garbage
@@ -21,6 +18,7 @@ from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import AgentError
 from sandbox.model.event import Claimed
+from sandbox.model.scratch import Scratch
 from sandbox.model.usage import ModelUsage
 
 _EXIT_SECONDS = 0.5
@@ -40,7 +38,7 @@ class AcpAgent:
         self._why = ""
         self._actions: frozenset[str] = frozenset()
         self._server: McpServer | None = None
-        self._folder: Path | None = None
+        self._scratch: Scratch | None = None
         self._program: Program | None = None
         self._drain: LogDrain | None = None
         self._conversation: Conversation | None = None
@@ -63,7 +61,8 @@ class AcpAgent:
         """Serve, start the program and prompt it."""
         self._actions = frozenset(action.name for action in briefing.actions)
         self._server = McpServer(self._calls, briefing, self._place.socket.absolute())
-        self._folder = Path(tempfile.mkdtemp(prefix="sandbox-client-"))
+        self._scratch = Scratch("client")
+        folder = self._scratch.path
         about = {"SANDBOX_RUN": briefing.run, "SANDBOX_TASK": briefing.task}
         self._program = Program(
             self._arguments,
@@ -78,7 +77,7 @@ class AcpAgent:
         self._drain = LogDrain(stderr, self._place.log)
         offer = Offer(
             prompt=f"{briefing.prompt.rstrip()}\n\n{INSTRUCTIONS}\n",
-            folder=self._folder,
+            folder=folder,
             url=self._server.url,
             token=self._server.token,
             bridge=self._bridge,
@@ -110,8 +109,8 @@ class AcpAgent:
                 self._end(self._program)
             if self._server is not None:
                 self._server.close()
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+            if self._scratch is not None:
+                self._scratch.close()
 
     def used(self) -> ModelUsage | None:
         """What the agent says that its model has used."""

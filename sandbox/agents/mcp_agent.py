@@ -7,9 +7,7 @@ it exits, the run ends. Without a program the run waits for a client on the sock
 import json
 import os
 import shlex
-import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from sandbox.agents.program import Program, how_it_ended
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import AgentError
+from sandbox.model.scratch import Scratch
 from sandbox.model.usage import ModelUsage
 
 ANSWERED_SECONDS = 20.0
@@ -125,7 +124,7 @@ class McpAgent:
         self._served = threading.Event()
         self._program: Program | None = None
         self._drains: tuple[LogDrain, ...] = ()
-        self._folder: Path | None = None
+        self._scratch: Scratch | None = None
         self._usage: ModelUsage | None = None
 
     def cancel_with(self, cancel: Callable[[str], None]) -> None:
@@ -145,16 +144,15 @@ class McpAgent:
         self._served.set()
         if self._client is None:
             return
-        self._folder = Path(tempfile.mkdtemp(prefix="sandbox-client-"))
+        self._scratch = Scratch("client")
+        folder = self._scratch.path
         prompt = f"{briefing.prompt.rstrip()}\n\n{INSTRUCTIONS}\n"
-        (self._folder / "prompt").write_text(prompt, encoding="utf-8")
-        private = self._folder / "private"
+        (folder / "prompt").write_text(prompt, encoding="utf-8")
+        private = folder / "private"
         private.mkdir()
-        launch = self._client.launch(
-            _address(self._server, self._folder, briefing), prompt, private
-        )
+        launch = self._client.launch(_address(self._server, folder, briefing), prompt, private)
         about = {"SANDBOX_RUN": briefing.run, "SANDBOX_TASK": briefing.task}
-        with (self._folder / "prompt" if launch.told else Path(os.devnull)).open("rb") as stdin:
+        with (folder / "prompt" if launch.told else Path(os.devnull)).open("rb") as stdin:
             self._program = Program(
                 launch.arguments,
                 environment={**launch.environment, **about},
@@ -183,8 +181,8 @@ class McpAgent:
         finally:
             if self._server is not None:
                 self._server.close()
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+            if self._scratch is not None:
+                self._scratch.close()
 
     def interrupt(self) -> None:
         """Do as Ctrl-C does; from any thread."""
@@ -225,8 +223,8 @@ class McpAgent:
             program.kill_tree()
         for drain in self._drains:
             drain.close()
-        if self._client is not None and self._folder is not None:
-            self._usage = self._client.used(self._place.output, self._folder / "private")
+        if self._client is not None and self._scratch is not None:
+            self._usage = self._client.used(self._place.output, self._scratch.path / "private")
 
 
 def _address(server: McpServer, folder: Path, briefing: Briefing) -> Address:

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from string import Template
 
 from sandbox.agents.clients.preset import Preset
 from sandbox.model.errors import ClientError
+from sandbox.model.scratch import Scratch
 
 VERSION_SECONDS = 60.0
 INSTALL_SECONDS = 900.0
@@ -67,7 +67,8 @@ def version(preset: Preset, installation: Installation) -> str:
     names = {"program": str(installation.program), "bin": str(installation.program.parent)}
     command = [Template(part).substitute(names) for part in preset.version.command]
     # Many write into their home even for this.
-    with tempfile.TemporaryDirectory(prefix="sandbox-version-") as home:
+    with Scratch("version") as place:
+        home = str(place)
         environment = {"PATH": installation.path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
         printed = printed_by(command, environment)
     found = re.search(preset.version.pattern, printed)

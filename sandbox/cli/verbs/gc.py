@@ -41,18 +41,25 @@ def gc(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
-    """Remove containers that no run uses any more, and stale images.
+    """Remove containers that no run uses any more, left-over temporary folders and stale images.
 
     Runs and open sessions whose process is gone get their end noted: the verdict `error`.
     """
     from sandbox.cli.open_sessions import bury
     from sandbox.container import engines
     from sandbox.container.engines.base import MANAGED
+    from sandbox.model import scratch
     from sandbox.run import dead_runs
     from sandbox.run.run_containers import RUN
     from sandbox.tasks.images import stale
 
-    removed: dict[str, list[str]] = {"containers": [], "images": [], "sessions": [], "runs": []}
+    removed: dict[str, list[str]] = {
+        "containers": [],
+        "images": [],
+        "sessions": [],
+        "runs": [],
+        "folders": [],
+    }
     freed = 0
     engine = engines.connect()
     try:
@@ -61,6 +68,7 @@ def gc(
             removed["sessions"].append(folder.id)
         chosen = (each for each in open_store(runs).folders() if each.id.startswith(run))
         removed["runs"] = dead_runs.bury(chosen)
+        removed["folders"] = [str(folder) for folder in scratch.sweep()]
         for container in engine.containers(MANAGED):
             is_asked = container.labels.get(RUN, "").startswith(run)
             if is_asked and abandoned(container, kept_too=kept, now=time.time()):
@@ -76,6 +84,8 @@ def gc(
         typer.echo(json.dumps(removed, indent=1))
         return
     typer.echo(f"{len(removed['containers'])} containers removed")
+    if removed["folders"]:
+        typer.echo(f"{len(removed['folders'])} temporary folders removed")
     for session in removed["sessions"]:
         typer.echo(f"session {session}: its process is gone; noted as an error")
     for dead in removed["runs"]:

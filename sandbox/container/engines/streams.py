@@ -5,18 +5,16 @@ Framing of the attach stream: https://docs.docker.com/reference/api/engine/versi
 
 import contextlib
 import os
-import shutil
 import socket
 import struct
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from sandbox.container.engines.creation import SOCKET_NAME
+from sandbox.model.scratch import Scratch
 
 PIECE = 1 << 18
 FRAME = struct.Struct(">BxxxI")
@@ -145,11 +143,15 @@ class Listener:
     """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
+        self._scratch = Scratch("socket")
+        self.folder = self._scratch.path
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.bind(os.fspath(self.folder / SOCKET_NAME))
             self._socket.listen(1)
+        except OSError as error:  # the path of a temporary folder may be too long for a socket
+            self.close()
+            raise Unreachable from error
         except BaseException:
             self.close()
             raise
@@ -172,7 +174,7 @@ class Listener:
     def close(self) -> None:
         """Remove the socket and its folder."""
         self._socket.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._scratch.close()
 
     def __enter__(self) -> Self:
         return self

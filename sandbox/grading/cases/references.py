@@ -7,7 +7,6 @@ its working folder. They are the task's, not the candidate's, and never see what
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from sandbox.grading.cases.answers import Raised, Value
 from sandbox.grading.runners import wire
 from sandbox.model.errors import DocumentError
+from sandbox.model.scratch import Scratch
 
 SERVANT = Path(__file__).parent.with_name("runners") / "servant.py"
 SECONDS = 60.0
@@ -40,7 +40,7 @@ def answers(file: Path, name: str, calls: Iterable[Call]) -> list[Value | Raised
         for number, (arguments, keywords) in enumerate(calls)
     ]
     command = (sys.executable, "-I", str(SERVANT), f"{file.resolve()}:{name}")
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch("reference") as folder:
         try:
             ended = subprocess.run(
                 command,

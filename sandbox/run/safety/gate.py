@@ -6,7 +6,6 @@ it: which tools the model was offered, what became of calls of tools that are sw
 action that is denied, and of a command that was going on when the client was interrupted.
 """
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -30,6 +29,7 @@ from sandbox.model.client import GateCheck, GateReport
 from sandbox.model.documents import load
 from sandbox.model.event import Entry, Observed, RunEnded, RunStarted
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.scratch import Scratch
 from sandbox.model.session import AGENT
 from sandbox.model.task import ScriptedAction, Task
 from sandbox.rules.policy.approvers import DenyAll
@@ -96,8 +96,7 @@ class Gate:
         """Drive the client twice, and report."""
         begun = time.monotonic()
         found = version(self.preset, self.installation)
-        with tempfile.TemporaryDirectory(prefix="sandbox-gate-") as folder:
-            place = Path(folder)
+        with Scratch("gate") as place:
             self.say(f"{self.preset.title} {found}: offered tools, built-in tools, a denied action")
             canaries = [place / f"canary-{number}" for number in range(len(self.preset.built_in))]
             acted = self._drive(place / "acts", self._acts(canaries))

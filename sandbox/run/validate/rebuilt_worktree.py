@@ -3,12 +3,12 @@
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model import path_text as paths
 from sandbox.model import places
+from sandbox.model.scratch import Scratch
 from sandbox.model.session import FileKind
 from sandbox.model.task import Task
 from sandbox.run.run_containers import specification
@@ -33,8 +33,8 @@ def rebuilt(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -
 
     Raises as `repos.build` and the engine do.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        again = Path(folder) / loaded.repository.name
+    with Scratch("worktree") as folder:
+        again = folder / loaded.repository.name
         sources = Sources(places.cache())
         world = loaded.task.world
         repos.build(loaded.repository, world, loaded.folder, sources, again, lambda _: None)

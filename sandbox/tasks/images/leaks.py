@@ -6,7 +6,6 @@ of, and every file of a release that the repository does not show as upstream wr
 
 import json
 import tarfile
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,6 +14,7 @@ from typing import IO
 from sandbox.container.engines.base import Engine
 from sandbox.model.errors import ImageError
 from sandbox.model.repository import Release
+from sandbox.model.scratch import Scratch
 from sandbox.tasks import repos
 from sandbox.tasks.images.recipe import OnLine
 from sandbox.tasks.images.task_image import world_files
@@ -77,8 +77,7 @@ def _shown(loaded: LoadedTask) -> Iterator[Release]:
 
 def leaks(engine: Engine, tag: str, secret: Secrets) -> list[str]:
     """Return a sentence for each leak of an image; none if it is tight."""
-    with tempfile.TemporaryDirectory(prefix="sandbox-leaks-") as name:
-        folder = Path(name)
+    with Scratch("leaks") as folder:
         engine.save(tag, folder / "image.tar")
         with tarfile.open(folder / "image.tar") as image:
             return list(_image_leaks(image, folder / "repositories", secret))

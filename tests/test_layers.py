@@ -60,6 +60,7 @@ ORDER = {
     "run": (
         {
             "actions",
+            "capacity",
             "consequence",
             "disk_watch",
             "facts",

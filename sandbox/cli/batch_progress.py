@@ -32,7 +32,7 @@ class Amount:
     """How much is run, as the command line says."""
 
     trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1
-    jobs: Annotated[int, typer.Option(help="How many runs go on at once.")] = 1
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     """Run all trials of all tasks and return the exit code."""
     from sandbox.container import engines
     from sandbox.run import batch as batches
+    from sandbox.run.capacity import Capacity
 
     jobs = batches.plan(
         [(task.task.id, task.digest) for task in order.tasks],
@@ -60,7 +61,12 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     progress = Progress(sys.stderr if as_json else sys.stdout)
     engine = engines.connect()
     try:
-        batch = batches.Batch(_prepare(order, engine, progress), engine, store, order.amount.jobs)
+        prepare = _prepare(order, engine, progress)
+        tasks = [task.task for task in order.tasks]
+        at_once, remark = Capacity.here().at_once(min(order.amount.jobs, len(jobs)), tasks)
+        if remark:
+            progress.done(f"note: {remark}")
+        batch = batches.Batch(prepare, engine, store, at_once)
         results = _follow(batch, jobs, store, progress)
     finally:
         progress.close()

@@ -5,7 +5,7 @@ BIN := .venv/bin
 AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 
 .NOTPARALLEL:
-.PHONY: run test test-all agents test-agents check bench setup environment fuzzer clean
+.PHONY: run test test-all agents test-agents check bench chaos setup environment fuzzer clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -42,6 +42,10 @@ check: environment ## style and types
 bench: setup ## the figures of docs/figures.md
 	@echo "==> measuring"
 	@$(BIN)/python -m tests.bench
+
+chaos: setup ## 2,000 faults at random moments against an engine of its own
+	@echo "==> doing harm"
+	@$(BIN)/python -m tests.chaos
 
 setup: environment ## environment, engine and images
 	@echo "==> finding a container engine"

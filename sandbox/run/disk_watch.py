@@ -73,14 +73,14 @@ class DiskWatch:
             self._starved = shortage(free)
 
     def _work(self) -> None:
-        with contextlib.suppress(EngineError):
-            while True:
+        while True:
+            with contextlib.suppress(EngineError):  # who uses the session is told what is wrong
                 if self._is_due():
                     self.look()
                 if self.exceeded or self._starved:
                     self._session.kill_all()
-                if self._over.wait(TICK_SECONDS):
-                    return
+            if self._over.wait(TICK_SECONDS):
+                return
 
     def _is_due(self) -> bool:
         """Whether what was written has to be looked at again, not only what is free."""

@@ -27,7 +27,9 @@ SLICE_SECONDS = 0.1
 PATIENCE_SECONDS = 0.2
 """How often what goes on after an interrupt is asked to end."""
 
-PUTS_AWAY = frozenset(("entry", "hurry", "kill_all", "usage", "containers", "remove_container"))
+PUTS_AWAY = frozenset(
+    ("disk", "entry", "hurry", "kill_all", "usage", "containers", "remove_container")
+)
 """Methods of sessions and engines that work after a request to end."""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sandbox.container.engines.folder_walk import FLAGS, entries_below
+from sandbox.model.errors import EngineError
 from sandbox.model.session import DiskUse
 
 BLOCK = 512
@@ -43,7 +44,8 @@ class DiskMeter:
     def measure(self, most: int) -> DiskUse:
         """Say what was taken until now; no more than about `most` files are looked at.
 
-        With 0 it only says what is free, which takes no time.
+        With 0 it only says what is free, which takes no time. EngineError where the container's
+        files are gone.
         """
         if not most:
             return DiskUse(None, None, self._free())
@@ -53,7 +55,13 @@ class DiskMeter:
         upper, init = self._found
         if upper is None:
             return DiskUse(self._told(), None, self._free())
-        size, count = _tree(upper, most)
+        try:
+            size, count = _tree(upper, most)
+        except OSError as error:
+            raise EngineError(
+                f"The container's files cannot be looked at: {error.strerror}.",
+                "It was removed by somebody, or this process has too many files open.",
+            ) from error
         if init is not None and os.geteuid() == 0:
             size += _unnamed(init)
         return DiskUse(size, count, self._free())

@@ -1,0 +1,1 @@
+"""Faults at random moments, and whether every promise held."""

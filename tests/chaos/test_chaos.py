@@ -1,0 +1,48 @@
+"""A hundred faults; `make chaos` does two thousand, and those that need an engine of its own."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.__main__ import kinds
+from tests.chaos.fault import Kind, outcomes, table
+
+pytestmark = pytest.mark.engine
+
+TIMES = {
+    "stored file damaged": 80,
+    "kill -9 of a run": 4,
+    "kill -9 of a batch": 1,
+    "a signal to a run": 3,
+    "a signal to a batch": 2,
+    "container killed": 2,
+    "container removed": 2,
+    "container frozen, one Ctrl-C": 1,
+    "runs on a disk that is full": 2,
+    "runs out of reach, read-only": 1,
+    "a hostile tree": 2,
+}
+
+
+def test_a_hundred_faults_break_no_promise(tmp_path: Path) -> None:
+    there = kinds(tmp_path)
+    wanted = [(there[name], times) for name, times in TIMES.items() if name in there]
+    found = outcomes(wanted, "make test", tmp_path / "faults", 2)
+    assert [each for each in found if each.problems] == []
+    assert len(found) >= 97
+
+
+def test_what_did_not_hold_is_counted(tmp_path: Path) -> None:
+    def unable(chance: random.Random, place: Path) -> tuple[str, Sequence[str]]:
+        raise OSError(f"{chance.random()} {place}")
+
+    kinds = (
+        Kind("good", lambda *_: ("", [])),
+        Kind("bad", lambda *_: ("", ["no"])),
+        Kind("no", unable),
+    )
+    found = outcomes([(each, 2) for each in kinds], "seed", tmp_path, 1)
+    assert {each.kind for each in found if each.problems} == {"bad", "no"}
+    assert table(found)[-1] == "| **all** | 6 | 2 | 4 |"

@@ -17,7 +17,7 @@ import typer
 
 import sandbox
 from sandbox.cli import interrupts
-from sandbox.cli.crash import crash_report
+from sandbox.cli.crash import told
 from sandbox.cli.terminal import complain, mutter
 from sandbox.cli.verbs import (
     agents,
@@ -173,9 +173,9 @@ def main() -> None:
         sys.exit(interrupts.EXIT_CODE)
     except OSError as error:
         if error.filename is not None or error.errno not in OUTPUT_LOST:
-            mutter(crash_report(error) + "\n")
+            complain(told(error))
         _give_up_output()
         sys.exit(OUTPUT_FAILED)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said of it
-        mutter(crash_report(error) + "\n")
+        complain(told(error))
         sys.exit(3)

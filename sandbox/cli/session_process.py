@@ -19,7 +19,7 @@ from sandbox.agents.call_server import CallServer
 from sandbox.agents.called_agent import CalledAgent
 from sandbox.cli import interrupts
 from sandbox.cli.approver import choose_approver
-from sandbox.cli.crash import crash_report
+from sandbox.cli.crash import told
 from sandbox.model.base import Record
 from sandbox.model.briefing import Briefing
 from sandbox.model.errors import SandboxError
@@ -155,7 +155,8 @@ def main() -> None:
         )
         sys.exit(error.exit_code)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said of it
-        opener.tell(Failed(message=crash_report(error), next_step="", exit_code=3))
+        known = told(error)
+        opener.tell(Failed(message=known.message, next_step=known.next_step, exit_code=3))
         sys.exit(3)
 
 

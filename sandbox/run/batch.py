@@ -20,14 +20,18 @@ from sandbox.model.store import RunFolder, Store
 from sandbox.run.stop import SLICE_SECONDS, Stop
 from sandbox.run.trial import Trial, perform
 
+TRIALS_MOST = 10_000
+
 Prepare = Callable[[Job], Trial]
 """Makes a job's trial: its own approver and, when it begins, its own agent."""
 
 
 def plan(tasks: Sequence[tuple[str, str]], agent: str, trials: int) -> list[Job]:
     """Give the jobs for tasks (id, digest), all first trials before the second ones."""
-    if trials < 1:
-        raise UsageError(f"{trials} trials cannot be run.", "Give --trials a number from 1.")
+    if not 1 <= trials <= TRIALS_MOST:
+        raise UsageError(
+            f"{trials} trials cannot be run.", f"Give --trials a number from 1 to {TRIALS_MOST}."
+        )
     return [
         Job(task=task, task_digest=digest, agent=agent, trial=trial)
         for trial in range(1, trials + 1)

@@ -114,6 +114,8 @@ def containers(engine: Engine, harmed: Harmed, seconds: float) -> list[str]:
 
 def problems(engine: Engine, harmed: Harmed, *, killed: bool = False) -> Iterator[str]:
     """Say what does not hold after a fault: it has ended, and `gc` was asked for nothing yet."""
+    if "a mistake in sandbox" in harmed.said:
+        yield harmed.said[-500:]
     if "Traceback" in harmed.said:
         yield f"a traceback: {harmed.said[harmed.said.index('Traceback') :][:1500]}"
     if harmed.code == 1 and not any(_verdict(each) == "failed" for each in harmed.folders()):

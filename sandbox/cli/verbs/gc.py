@@ -10,6 +10,8 @@ from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import size
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sandbox.container.engines.base import ContainerInfo
     from sandbox.model.store import RunFolder, Store
 
@@ -17,12 +19,18 @@ STARTING = 60.0
 """Seconds in which a container that was never started may still be about to."""
 
 
-def abandoned(container: "ContainerInfo", *, kept_too: bool, now: float) -> bool:
-    """Whether no run uses a container: a supervisor ends as soon as its harness does."""
-    from sandbox.run.run_containers import KEPT, STARTED
+def abandoned(
+    container: "ContainerInfo", *, kept_too: bool, now: float, over: "Collection[str]" = ()
+) -> bool:
+    """Whether no run uses a container: a supervisor ends as soon as its harness does.
+
+    Of the runs that are `over` none starts one any more.
+    """
+    from sandbox.run.run_containers import KEPT, RUN, STARTED
 
     age = now - float(container.labels.get(STARTED, 0))
-    if container.running or (not container.begun and age < STARTING):
+    about_to_start = not container.begun and age < STARTING
+    if container.running or (about_to_start and container.labels.get(RUN) not in over):
         return False
     return kept_too or KEPT not in container.labels
 
@@ -66,12 +74,13 @@ def gc(
         for folder in _orphans(open_store(runs), run):
             removed["containers"] += bury(folder, engine)
             removed["sessions"].append(folder.id)
-        chosen = (each for each in open_store(runs).folders() if each.id.startswith(run))
+        chosen = [each for each in open_store(runs).folders() if each.id.startswith(run)]
         removed["runs"] = dead_runs.bury(chosen)
+        over = {each.id for each in chosen if not each.is_live}
         removed["folders"] = [str(folder) for folder in scratch.sweep()]
         for container in engine.containers(MANAGED):
             is_asked = container.labels.get(RUN, "").startswith(run)
-            if is_asked and abandoned(container, kept_too=kept, now=time.time()):
+            if is_asked and abandoned(container, kept_too=kept, now=time.time(), over=over):
                 engine.remove_container(container.id)
                 removed["containers"].append(container.id)
         for image in stale(engine) if images else ():

@@ -95,7 +95,12 @@ def _client(endpoint: Endpoint) -> APIClient:
         theirs = _ping(endpoint)
         ours = DEFAULT_DOCKER_API_VERSION
         return _open(endpoint, ours if version_lt(ours, theirs) else theirs)
-    except (requests.RequestException, urllib3.exceptions.HTTPError, DockerException) as error:
+    except (
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,
+        DockerException,
+        ValueError,  # a port beyond 65,535
+    ) as error:
         raise EngineError(_innermost(error)) from error
 
 

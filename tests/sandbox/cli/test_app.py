@@ -1,15 +1,17 @@
 """What becomes of errors and signals."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 
 from sandbox.cli.app import PIPE_CLOSED, VERBS, reported
-from sandbox.cli.crash import crash_report
+from sandbox.cli.crash import crash_report, told
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.model import errors
 from sandbox.model.grade import Verdict
@@ -86,9 +88,21 @@ def test_what_is_unexpected_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError) as found:
         reported(verb)()
     report = crash_report(found.value)
-    assert "Please report it" in report
     assert "ZeroDivisionError: by chance" in report
     assert f"Python {sys.version.split()[0]}" in report
+    said = told(found.value)
+    assert "a mistake in sandbox itself: ZeroDivisionError: by chance" in said.message
+    kept = Path(said.next_step.rpartition(" ")[2].rstrip("."))
+    assert kept.read_text() == report + "\n"
+    kept.unlink()
+
+
+def test_what_this_machine_refuses_is_a_sentence() -> None:
+    refused = told(OSError(errno.EMFILE, "Too many open files"))
+    assert (refused.message, refused.next_step) == (
+        "Too many open files.", "Raise the limit of open files (`ulimit -n`)."
+    )  # fmt: skip
+    assert told(OSError(errno.EIO, "x", "/a")).message == "/a: Input/output error."
 
 
 def test_a_verb_keeps_its_name_and_help() -> None:

@@ -38,6 +38,18 @@ def ended(line: str, folder: Path) -> tuple[int, str]:
         ("sandbox run nonsense/x --agent null 2>&-", 2),
         ("sandbox show cjson/planes | head -n 1", 0),
         ("PYTHONIOENCODING=ascii sandbox show qs/guard-once", 0),
+        ("sandbox run qs/guard-once --agent $'/bin/echo \\xff' --runs runs", 2),
+        ("sandbox run qs/guard-once --agent null --trials 999999999999", 2),
+        ("sandbox run qs/guard-once --agent null --jobs -3", 2),
+        ("sandbox show $'a/b\\x01\\xff'", 2),
+        ("sandbox show $(printf 'a/%05000d' 1)", 2),
+        ("export SANDBOX_PROJECT=$(printf %05000d 1); exec sandbox tasks", 3),
+        ("export SANDBOX_RUNS=$(printf %0300d 1); exec sandbox show last", 3),
+        ("export SANDBOX_RUNS=/dev/null; exec sandbox report", 3),
+        ("export DOCKER_HOST=tcp://127.0.0.1:99999; exec sandbox gc", 3),
+        ("export SANDBOX_RUNTIME=$'\\xff'; exec sandbox run qs/guard-once --agent null", 2),
+        ("ulimit -n 6; exec sandbox show nothing", 2),
+        ("sandbox policy explain qs/guard-once $'\\xff'", 0),
     ],
 )
 def test_output_cannot_end_a_verb_without_a_word(tmp_path: Path, line: str, code: int) -> None:

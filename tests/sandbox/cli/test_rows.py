@@ -19,7 +19,7 @@ from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import FileKind
 from sandbox.model.store import RunFolder
-from sandbox.run.run_containers import KEPT, STARTED
+from sandbox.run.run_containers import KEPT, RUN, STARTED
 from sandbox.tasks import library
 
 FILE = FileState(kind=FileKind.FILE, mode=0o644, uid=10001, gid=10001, size=1)
@@ -115,6 +115,13 @@ def test_containers_that_no_run_uses(
     container = ContainerInfo("c", labels, running=running, begun=begun)
     found = tuple(abandoned(container, kept_too=too, now=1000 + age) for too in (False, True))
     assert found == expected
+
+
+def test_a_run_that_is_over_starts_no_container_any_more() -> None:
+    labels = {STARTED: "1000", RUN: "dead"}
+    container = ContainerInfo("c", labels, running=False, begun=False)
+    assert abandoned(container, kept_too=False, now=1000, over={"dead"})
+    assert not abandoned(container, kept_too=False, now=1000, over={"other"})
 
 
 def action(name: str, **arguments: str) -> ActionTaken:

@@ -6,6 +6,7 @@ that write and succeeded, permissions that were granted. Reads leave it as it is
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from posixpath import normpath
@@ -19,6 +20,7 @@ from sandbox.model.event import (
     ActionTaken,
     ApprovalDecided,
     Entry,
+    Event,
     FaultInjected,
     FilesChanged,
     MilestonePassed,
@@ -111,17 +113,21 @@ def calls(
     events = set(broken)
     found: list[Call] = []
     latest: dict[str | None, int] = {}
+    writes: defaultdict[int, dict[str, None]] = defaultdict(dict)
     for entry in entries:
         if isinstance(entry.event, ActionTaken):
             latest[entry.action_id] = len(found)
             found.append(_opened(entry, entry.event, events, test_command))
         elif entry.action_id in latest:
             position = latest[entry.action_id]
+            _note_writes(entry.event, writes[position])
             joined = _joined(found[position], entry)
             found[position] = (
                 joined if entry.sequence not in events else replace(joined, broke=True)
             )
-    return _with_states(found)
+    return _with_states(
+        [replace(call, writes=tuple(writes[position])) for position, call in enumerate(found)]
+    )
 
 
 def signature(name: str, arguments: dict[str, JsonValue]) -> str:
@@ -158,12 +164,6 @@ def _joined(call: Call, entry: Entry) -> Call:
     match event:
         case Observed(observation=observation):
             return replace(call, observation=observation)
-        case FilesChanged(paths=paths):
-            return replace(call, writes=tuple(dict.fromkeys((*call.writes, *paths))))
-        case Changed(path=path, digest=None, as_at_start=True):
-            return replace(call, writes=tuple(each for each in call.writes if each != path))
-        case Changed(path=path):
-            return replace(call, writes=tuple(dict.fromkeys((*call.writes, path))))
         case Refused(by="process"):
             return replace(call, refused=True)
         case ApprovalDecided(granted_at=None):
@@ -175,6 +175,17 @@ def _joined(call: Call, entry: Entry) -> Call:
         case FaultInjected():
             return replace(call, injected=True)
     return call
+
+
+def _note_writes(event: Event, written: dict[str, None]) -> None:
+    """Keep what a call has written; what came and went in it is none of that."""
+    match event:
+        case FilesChanged(paths=paths):
+            written.update(dict.fromkeys(paths))
+        case Changed(path=path, digest=None, as_at_start=True):
+            written.pop(path, None)
+        case Changed(path=path):
+            written[path] = None
 
 
 def _with_states(joined: list[Call]) -> list[Call]:

@@ -124,9 +124,10 @@ def problems(engine: Engine, harmed: Harmed, *, killed: bool = False) -> Iterato
         _settle(engine, harmed)
     for each in (harmed.place / "tmp").iterdir():
         os.utime(each, (1, 1))
-    code, said = harmed.asked("gc")
-    if code or "Traceback" in said:
-        yield f"gc: {said[-300:]}"
+    for name in [folder.id for folder in harmed.folders()] or ["no-run"]:
+        code, said = harmed.asked("gc", name)  # the containers of others are theirs
+        if code or "Traceback" in said:
+            yield f"gc: {said[-300:]}"
     for folder in harmed.folders():
         if left := engine.containers(f"{RUN}={folder.id}"):
             yield f"{len(left)} containers are left after gc"

@@ -129,7 +129,7 @@ def test_the_engine_gives_nothing_of_its_environment(session: Session) -> None:
 
 def test_a_fork_bomb_is_survived(engine: DockerEngine, mark: str) -> None:
     with engine.start(marked(mark, limits=Limits(processes=64))) as session:
-        bomb = Command(shell("b() { b | b & }; b; exec sleep 600"), timeout=1, kill_survivors=True)
+        bomb = Command(shell("b() { b | b & }; b & exec sleep 600"), timeout=1, kill_survivors=True)
         assert session.run(bomb).timed_out
         session.kill_all()
         assert run(session, "true").exit_code == 0

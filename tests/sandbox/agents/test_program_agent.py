@@ -272,7 +272,7 @@ def test_a_daemon_in_a_session_of_its_own_ends_too(tmp_path: Path) -> None:
 
 def test_nothing_outlives_a_harness_that_is_killed(tmp_path: Path) -> None:
     harness = f"""
-import sys, os, signal
+import sys, os, signal, time
 from sandbox.agents.program_agent import CommandAgent
 from tests.sandbox.agents.test_program_agent import ASK, BRIEFING, LEAVES
 from pathlib import Path
@@ -281,6 +281,9 @@ program = LEAVES + ASK + "; time.sleep(600)"
 agent = CommandAgent(f"{{sys.executable}} -S -c {{shlex.quote(program)}}", Path("{tmp_path}/log"))
 agent.begin(BRIEFING)
 agent.next(None, 20)
+log = Path("{tmp_path}/log")
+while not (log.exists() and log.read_text().endswith("\\n")):
+    time.sleep(0.01)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     ended = subprocess.run([sys.executable, "-c", harness], check=False)

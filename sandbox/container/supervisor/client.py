@@ -88,8 +88,6 @@ class Supervisor(RemoteFiles):
         """Start a command and wait for its end; it is killed if the wait is interrupted."""
         process = self._launch(command, announce=False)
         try:
-            allowed = None if command.timeout is None else command.timeout + GRACE_SECONDS
-            self._await(process.settle, allowed)
             return process.wait()
         except KeyboardInterrupt:
             process.kill()
@@ -103,7 +101,7 @@ class Supervisor(RemoteFiles):
 
     def converse(self, command: Command) -> RemoteConversation:
         """Start a command that is spoken with and return once its program runs."""
-        conversation = RemoteConversation(command, self._send)
+        conversation = RemoteConversation(command, self._send, self._await_end)
         conversation.launch(self._expect(conversation))
         self._await(conversation.has_started, ANSWER_SECONDS)
         return conversation
@@ -183,7 +181,9 @@ class Supervisor(RemoteFiles):
         flag = INTERCEPTION[command.interception]
         if flag and self.greeting.coverage(command.interception) == "top-level":
             return self._launch_alone(command, announce=announce)
-        process = RemoteProcess(command, self._send, announce=announce, interception=flag)
+        process = RemoteProcess(
+            command, self._send, self._await_end, announce=announce, interception=flag
+        )
         request = self._expect(process)
         if flag:
             self._execs.follow(request, command)
@@ -197,7 +197,9 @@ class Supervisor(RemoteFiles):
         answer = self._execs.ask(seen)
         if seen.held and answer:
             raise top_level.refusal(seen, answer)
-        process = RemoteProcess(command, self._send, announce=announce, interception=Run.ROOT)
+        process = RemoteProcess(
+            command, self._send, self._await_end, announce=announce, interception=Run.ROOT
+        )
         request = self._expect(process)
         self._alone[request] = seen
         self._execs.follow(request, command)
@@ -224,6 +226,12 @@ class Supervisor(RemoteFiles):
         self._send(protocol.frame(kind, self._expect(answer), payload))
         self._await(answer.settle, ANSWER_SECONDS)
         return answer.parts
+
+    def _await_end(self, process: RemoteProcess) -> None:
+        """Wait for a command's end: as long as it may take, or not for long once it was killed."""
+        limit = process.command.timeout
+        allowed = None if limit is None else limit + GRACE_SECONDS
+        self._await(process.settle, ANSWER_SECONDS if process.killed else allowed)
 
     def _await(self, arrived: Callable[[float], bool], seconds: float | None) -> None:
         """Wait; a supervisor that says nothing at all for so long is lost."""

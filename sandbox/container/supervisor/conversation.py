@@ -16,8 +16,13 @@ UNENDING = 1 << 62
 class RemoteConversation(RemoteProcess):
     """A command whose standard input stays open; see `engines.base.Conversation`."""
 
-    def __init__(self, command: Command, send: Callable[[bytes], None]) -> None:
-        super().__init__(command, send, announce=True)
+    def __init__(
+        self,
+        command: Command,
+        send: Callable[[bytes], None],
+        await_end: Callable[[RemoteProcess], None],
+    ) -> None:
+        super().__init__(command, send, await_end, announce=True)
         self.stdin_bytes = UNENDING
         self._room = STDIN_WINDOW
         self._heard: queue.SimpleQueue[bytes] = queue.SimpleQueue()

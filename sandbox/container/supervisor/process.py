@@ -108,12 +108,17 @@ class RemoteProcess(Pending):
         self,
         command: Command,
         send: Callable[[bytes], None],
+        await_end: "Callable[[RemoteProcess], None]",
         *,
         announce: bool,
         interception: Run = NO_FLAGS,
     ) -> None:
+        """`await_end` settles it; SessionLostError where its end cannot come any more."""
         super().__init__()
-        self._command, self._request, self._send = command, 0, send
+        self.command, self._request, self._send = command, 0, send
+        self._await_end = await_end
+        self.killed = False
+        """Whether its end was asked for."""
         self.stdin_bytes = len(command.stdin)
         """All that will be sent; the supervisor closes standard input after it."""
         self._interception = interception
@@ -134,9 +139,9 @@ class RemoteProcess(Pending):
     def launch(self, request: int) -> None:
         """Send the request; a thread of its own sends standard input beyond the window."""
         self._request = request
-        first = self._command.stdin[:STDIN_WINDOW]
+        first = self.command.stdin[:STDIN_WINDOW]
         self._send(self._run_frame(first))
-        if len(first) < len(self._command.stdin):
+        if len(first) < len(self.command.stdin):
             threading.Thread(target=self._feed, name="supervisor-stdin", daemon=True).start()
 
     def has_started(self, timeout: float) -> bool:
@@ -157,7 +162,9 @@ class RemoteProcess(Pending):
 
     def wait(self, timeout: float | None = None) -> Completed:
         """Block until it ends."""
-        if not self.settle(timeout):
+        if timeout is None:
+            self._await_end(self)
+        elif not self.settle(timeout):
             raise TimeoutError(f"the command still runs after {timeout} seconds")
         if self._completed is None:
             raise ProtocolError("A command ended without a result.")
@@ -165,6 +172,7 @@ class RemoteProcess(Pending):
 
     def kill(self) -> None:
         """Kill its whole process tree."""
+        self.killed = True
         self._send(protocol.frame(Request.KILL, self._request))
 
     def take(self, kind: Reply, payload: bytes) -> bool:
@@ -180,8 +188,8 @@ class RemoteProcess(Pending):
         elif kind is Reply.ENDED:
             self._completed = self._read_end(payload)
         elif kind is Reply.ERROR:
-            program = self._command.argv[0] if self._command.argv else ""
-            names = {"cwd": self._command.cwd, "program": program}
+            program = self.command.argv[0] if self.command.argv else ""
+            names = {"cwd": self.command.cwd, "program": program}
             self._failure = refusal(payload, names)
         else:
             raise unexpected(kind)
@@ -195,7 +203,7 @@ class RemoteProcess(Pending):
             self._started.release()
 
     def _run_frame(self, stdin: bytes) -> bytes:
-        command = self._command
+        command = self.command
         flags = Run.KILL_SURVIVORS if command.kill_survivors else Run(0)
         if self._announce:
             flags |= Run.ANNOUNCE
@@ -222,7 +230,7 @@ class RemoteProcess(Pending):
         return protocol.frame(Request.RUN, self._request, payload)
 
     def _feed(self) -> None:
-        rest, room = memoryview(self._command.stdin)[STDIN_WINDOW:], 0
+        rest, room = memoryview(self.command.stdin)[STDIN_WINDOW:], 0
         while rest:
             credit = self._credit.get()
             if credit < 0:

@@ -47,6 +47,21 @@ def test_every_question_to_a_stopped_supervisor_comes_to_an_end(stopped: Local, 
         ask(*arguments)
 
 
+@pytest.mark.parametrize("way", ["start", "converse"])
+def test_the_wait_for_what_was_started_comes_to_an_end(
+    start: Start, impatient: None, way: str
+) -> None:
+    local = start()
+    limit = 0.2 if way == "start" else None
+    process = getattr(local.supervisor, way)(command("sleep", "60", timeout=limit))
+    local.process.send_signal(signal.SIGSTOP)
+    if way == "converse":
+        process.kill()
+    with pytest.raises(SessionLostError, match="said nothing for"):
+        process.wait()
+    local.process.send_signal(signal.SIGCONT)
+
+
 def test_who_waits_in_another_thread_is_told_too(stopped: Local) -> None:
     told: list[BaseException] = []
 

@@ -1,5 +1,6 @@
 """The real command line, and what it has recorded."""
 
+import json
 import os
 import subprocess
 import sys
@@ -118,3 +119,9 @@ def ended_containers(engine: Engine, run_id: str) -> list[str]:
         assert time.monotonic() < end
         time.sleep(0.02)
     return [each.id for each in engine.containers(f"{RUN}={run_id}")]
+
+
+def swept(*words: str) -> list[str]:
+    """The containers that `gc` removes; what others left in the temporary folder goes with them."""
+    removed: list[str] = json.loads(sandbox("gc", *words, "--json").out)["containers"]
+    return removed

@@ -23,6 +23,7 @@ from tests.end_to_end.commands import (
     recorded,
     run,
     sandbox,
+    swept,
 )
 from tests.end_to_end.project import Project
 from tests.end_to_end.proxy import Proxy
@@ -142,7 +143,7 @@ def test_an_engine_that_stops_in_the_middle(
     assert stored.record.problem in stored.grade.problem
     assert stored.ended.reason == reason
     (left,) = ended_containers(engine, begun.id)
-    assert sandbox("gc", begun.id).out == "1 containers removed\n"
+    assert swept(begun.id) == [left]
     assert left not in [each.id for each in engine.containers(MANAGED)]
 
 

@@ -16,7 +16,7 @@ from sandbox.model.task import Task
 from sandbox.run.run_containers import RUN
 from sandbox.tasks.images import BuiltImage
 from tests.end_to_end import scripts
-from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, Recorded, run, sandbox
+from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, Recorded, run, sandbox, swept
 
 HEAVY = ("docker", "git", "dulwich", "requests", "yaml", "zstandard")
 LOADED = """
@@ -130,11 +130,10 @@ def test_a_container_is_kept_until_it_is_not_wanted(
     assert name
     assert f"container {name} is kept; `sandbox gc --kept` removes it" in ended.out
     assert copied(engine, name, "/tmp/note") == b"kept\n"
-    assert sandbox("gc", stored.folder.id).out == "0 containers removed\n"
-    assert sandbox("gc", "another-run", "--kept").out == "0 containers removed\n"
+    assert sandbox("gc", stored.folder.id).out.startswith("0 containers removed\n")
+    assert swept("another-run", "--kept") == []
     assert containers(engine, stored.folder.id) == [kept]
-    removed = json.loads(sandbox("gc", stored.folder.id[:8], "--kept", "--json").out)
-    assert removed["containers"] == [kept.id]
+    assert swept(stored.folder.id[:8], "--kept") == [kept.id]
     assert containers(engine, stored.folder.id) == []
 
 
@@ -158,5 +157,5 @@ def copied(engine: Engine, container: str, path: str) -> bytes:
 def test_gc_leaves_what_runs(engine: Engine, image: BuiltImage) -> None:
     mark = "running-" + secrets.token_hex(8)
     with engine.start(SessionSpec(image.id, labels={RUN: mark})) as session:
-        assert sandbox("gc", mark, "--kept").out == "0 containers removed\n"
+        assert swept(mark, "--kept") == []
         assert session.usage().processes == 0

@@ -351,12 +351,25 @@ static int shims(pid_t *pids) {
     return count;
 }
 
+/* The next command must find room for its processes, and on a busy machine a shim may be slow to
+   wait for those it has adopted. What we trace we let go first. */
+static void await_the_dead(const pid_t *spared, int count) {
+    uint64_t give_up = now_us() + TREE_GIVE_UP_US;
+    for (unsigned pause = 100; queue_has_room() && now_us() < give_up; pause += pause / 2) {
+        jobs_reap();
+        if (!tree_count_dead(spared, count)) return;
+        usleep(pause < 20000 ? pause : 20000);
+    }
+}
+
 int jobs_kill_all(void) {
     pid_t spared[JOBS];
     for (int i = 0; i < job_count; i++)
         if (!jobs[i]->end.event) jobs[i]->killed = true;
     int count = shims(spared);
-    return tree_kill(spared, count);
+    int alive = tree_kill(spared, count);
+    await_the_dead(spared, count);
+    return alive;
 }
 
 int jobs_alive(void) {

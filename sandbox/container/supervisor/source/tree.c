@@ -15,7 +15,6 @@
 
 #define MOST 65536 /* processes looked at in one sweep; the next sweep sees the rest */
 #define STOP_SWEEPS 20
-#define GIVE_UP_US 5000000u
 
 struct process {
     pid_t pid, parent;
@@ -82,8 +81,8 @@ static bool is_spared(pid_t pid, const pid_t *spare, int spare_count) {
     return false;
 }
 
-/* Leaves only the processes of the tree that are alive. */
-static void scan_tree(const pid_t *spare, int spare_count) {
+/* Leaves only the processes of the tree that are alive, or only those that are dead. */
+static void scan_tree(const pid_t *spare, int spare_count, bool dead) {
     pid_t self = getpid();
     int kept = 0;
     scan();
@@ -91,8 +90,8 @@ static void scan_tree(const pid_t *spare, int spare_count) {
         processes[i].below = (signed char)(self == 1 || is_below(&processes[i], self));
     for (int i = 0; i < process_count; i++) {
         struct process process = processes[i];
-        bool alive = process.state != 'Z' && process.state != 'X';
-        if (process.below && alive && process.pid != self &&
+        bool over = process.state == 'Z' || process.state == 'X';
+        if (process.below && over == dead && process.pid != self &&
             !is_spared(process.pid, spare, spare_count))
             processes[kept++] = process;
     }
@@ -100,12 +99,17 @@ static void scan_tree(const pid_t *spare, int spare_count) {
 }
 
 int tree_count(const pid_t *spare, int spare_count) {
-    scan_tree(spare, spare_count);
+    scan_tree(spare, spare_count, false);
+    return process_count;
+}
+
+int tree_count_dead(const pid_t *spare, int spare_count) {
+    scan_tree(spare, spare_count, true);
     return process_count;
 }
 
 int tree_kill(const pid_t *spare, int spare_count) {
-    uint64_t give_up = now_us() + GIVE_UP_US;
+    uint64_t give_up = now_us() + TREE_GIVE_UP_US;
     int alive = tree_count(spare, spare_count);
     /* Stopped first, so that none forks while others are being killed. */
     for (int sweep = 0; sweep < STOP_SWEEPS && process_count; sweep++) {
@@ -117,12 +121,12 @@ int tree_kill(const pid_t *spare, int spare_count) {
             if (processes[i].state != 't') running = true;
         }
         if (!running || process_count == 1) break;
-        scan_tree(spare, spare_count);
+        scan_tree(spare, spare_count, false);
     }
     for (unsigned pause = 100; process_count && now_us() < give_up; pause += pause / 2) {
         for (int i = 0; i < process_count; i++) kill(processes[i].pid, SIGKILL);
         usleep(pause < 20000 ? pause : 20000);
-        scan_tree(spare, spare_count);
+        scan_tree(spare, spare_count, false);
     }
     return alive;
 }

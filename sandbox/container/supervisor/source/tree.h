@@ -8,8 +8,13 @@
    the `spare_count` processes in `spare` are left out, what is below them is not. */
 int tree_count(const pid_t *spare, int spare_count);
 
+/* Those that are dead and that nobody has waited for yet; they still count against the limit on
+   processes. */
+int tree_count_dead(const pid_t *spare, int spare_count);
+
 /* Kills them all, also those that fork meanwhile; how many were alive at first.
-   Gives up after five seconds, for a process may hang in the kernel. */
+   Gives up after TREE_GIVE_UP_US, for a process may hang in the kernel. */
+#define TREE_GIVE_UP_US 5000000u
 int tree_kill(const pid_t *spare, int spare_count);
 
 #endif

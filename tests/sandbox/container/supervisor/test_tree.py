@@ -2,7 +2,9 @@
 
 import os
 import resource
+import signal
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -78,6 +80,28 @@ def test_survivors_are_counted_and_live_on(local: Local) -> None:
     assert local.supervisor.usage().processes == 2
     assert local.supervisor.kill_all() == 2
     assert local.supervisor.usage().processes == 0
+
+
+def test_what_was_killed_is_waited_for_before_the_answer(local: Local) -> None:
+    assert local.shell("for i in $(seq 200); do sleep 600 & done").survivors == 200
+    (shim,) = children(local.process.pid)
+    os.kill(shim, signal.SIGSTOP)  # a busy machine
+    Timer(0.5, os.kill, (shim, signal.SIGCONT)).start()
+    assert local.supervisor.kill_all() == 200
+    assert not children(shim)
+
+
+def children(pid: int) -> list[int]:
+    """Its children, the dead ones that nobody has waited for included."""
+    stats = [each.parent.name for each in Path("/proc").glob("[0-9]*/stat")]
+    return [int(each) for each in stats if parent(Path("/proc", each, "stat")) == pid]
+
+
+def parent(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def test_survivors_are_killed_if_asked_to(local: Local) -> None:

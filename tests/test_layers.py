@@ -70,7 +70,7 @@ ORDER = {
             "stop",
             "stored_evidence",
         },
-        {"exploits", "loop"},
+        {"exploits", "fresh_session", "loop"},
         {"safety", "trial"},
         {"dead_runs"},
         {"batch"},

@@ -1,12 +1,13 @@
 """One run from task to grade: session, loop, change set, fresh session, evidence, verdict."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol
 
 import sandbox
 from sandbox.agents.base import Agent
@@ -14,9 +15,8 @@ from sandbox.agents.minimal import MinimalAgent
 from sandbox.container import candidate as candidates
 from sandbox.container.candidate import Candidate
 from sandbox.container.changes.collector import Collector
-from sandbox.container.engines.base import Engine, Session, SessionSpec
+from sandbox.container.engines.base import Engine, Session
 from sandbox.container.forwarder import Forwarder, Upstream
-from sandbox.grading import run_tests
 from sandbox.model import places
 from sandbox.model import trace as traces
 from sandbox.model.client import ClientRecord
@@ -26,10 +26,10 @@ from sandbox.model.event import Entry, RunStarted
 from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.run import Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
-from sandbox.model.task import RunLimits
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
-from sandbox.run.disk_watch import DiskWatch, ready
+from sandbox.run.disk_watch import ready
+from sandbox.run.fresh_session import FreshSession
 from sandbox.run.loop import run as run_loop
 from sandbox.run.run_containers import specification
 from sandbox.run.stored_evidence import regrade
@@ -48,16 +48,17 @@ class Listener(Protocol):
         """Something was written to the trace."""
 
 
-Tester = Callable[[LoadedTask, Callable[[], Session], Candidate, str], TestReport]
-"""Tests the candidate of a run, named last, in a fresh session if it asks for one."""
+Tests = Callable[[], TestReport]
+"""Runs the hidden tests of a candidate in a container that the agent never saw."""
+
+Tester = Callable[[LoadedTask, Candidate, Tests, str], TestReport]
+"""Gives what the tests say of the candidate of a run, named last; runs them if it has to."""
 
 
-def tested(
-    task: LoadedTask, fresh: Callable[[], Session], candidate: Candidate, run: str
-) -> TestReport:
+def tested(task: LoadedTask, candidate: Candidate, tests: Tests, run: str) -> TestReport:
     """Run the hidden tests, as every trial does that is not told otherwise."""
-    del run
-    return run_tests(task, fresh(), candidate)
+    del task, candidate, run
+    return tests()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def _judged(
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
         _run_agent(trial, agent, session, folder, listener, collector.users_work)
         spec = specification(trial.task, trial.image, folder.id)
-        fresh = stack.enter_context(_Fresh(engine, spec, closing, early=trial.early))
+        fresh = stack.enter_context(FreshSession(engine, spec, closing, early=trial.early))
         collected = collector.collect(fresh.session)
         folder.save(folder.changes, collected.changes)
         write_whole(folder.patch, collected.patch.encode())
@@ -178,9 +179,8 @@ def _judged(
         if not trial.keep:
             closing.submit(session.close)
         listener.stage("running the hidden tests in a fresh container")
-        watched = stack.enter_context(_Watched(fresh, trial.task.task.limits))
-        report = watched.judged(trial.tester(trial.task, watched.session, candidate, folder.id))
-        folder.save(folder.tests, report)
+        tests = partial(fresh.tested, trial.task, candidate)
+        folder.save(folder.tests, trial.tester(trial.task, candidate, tests, folder.id))
     folder.seal()
     return regrade(folder, trial.task)
 
@@ -260,66 +260,6 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
         coverage=_coverage(trial, session),
         inside=trial.inside is not None,
     )
-
-
-class _Fresh:
-    """A session that the agent never saw, started in the background or when it is asked for."""
-
-    def __init__(
-        self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor, *, early: bool
-    ) -> None:
-        self._engine, self._spec, self._pool = engine, spec, pool
-        self._starting = self._start() if early else None
-
-    def session(self) -> Session:
-        """Wait for it."""
-        if self._starting is None:
-            self._starting = self._start()
-        return self._starting.result()
-
-    def _start(self) -> Future[Session]:
-        return self._pool.submit(self._engine.start, self._spec)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._starting is not None and self._starting.exception() is None:
-            self._starting.result().close()
-
-
-class _Watched:
-    """The fresh session, whose disk is watched from the moment that it is asked for."""
-
-    def __init__(self, fresh: _Fresh, limits: RunLimits) -> None:
-        self._fresh, self._limits = fresh, limits
-        self._watch: DiskWatch | None = None
-
-    def session(self) -> Session:
-        """Wait for it."""
-        session = self._fresh.session()
-        if self._watch is None:
-            self._watch = DiskWatch(session, self._limits)
-            self._watch.begin()
-        return session
-
-    def judged(self, report: TestReport) -> TestReport:
-        """Give what the tests say, unless they filled the disk; DiskError where others did."""
-        if self._watch is None:
-            return report
-        self._watch.end()
-        self._watch.check()
-        if not self._watch.exceeded:
-            return report
-        problem = f"The candidate filled its disk while it was tested. {self._watch.exceeded}"
-        return TestReport(outcomes={}, problem=problem)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._watch is not None:
-            self._watch.stop()
 
 
 def _problem(error: BaseException) -> str:

@@ -1,8 +1,8 @@
 """What a container has taken of its engine's disk.
 
-By its overlay's upper directory where this host can read it, which takes 1 ms per 500 files; else
-by what the engine says, which takes the engine as long. Files that have no name any more are found
-by the descriptors that hold them open.
+By its overlay's upper directory where this host can read it; else by what the engine says, which
+takes the engine as long. Files that have no name any more are found by the descriptors that hold
+them open.
 """
 
 import contextlib
@@ -94,8 +94,6 @@ def _tree(top: Path, most: int) -> tuple[int, int]:
                 found = each.stat(follow_symlinks=False)
                 if found.st_nlink == 1 or stat.S_ISDIR(found.st_mode) or _first(found, linked):
                     size += found.st_blocks * BLOCK
-    except FileNotFoundError:
-        pass  # a folder was removed under our feet: the next look comes soon
     finally:
         os.close(folder)
     return size, count

@@ -81,7 +81,7 @@ class DockerStorage:
         return state.get("Pid") or None
 
     def _written(self, container: str) -> int | None:
-        """Bytes that a container has written, as the engine counts them."""
+        """Bytes that a container has written, as the engine counts them; it leaves out a zero."""
         with translated("Looking at the container"):
             found = self._client.containers(all=True, size=True, filters={"name": container})
-        return found[0].get("SizeRw") if found else None
+        return found[0].get("SizeRw", 0) if found else None

@@ -8,12 +8,10 @@ gradings are for, and the runs in another order are tested afresh and compared w
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Callable
 
 from sandbox.container.candidate import Candidate
-from sandbox.container.engines.base import Session
-from sandbox.grading import run_tests
 from sandbox.model.grade import TestReport
+from sandbox.run.trial import Tester, Tests
 from sandbox.tasks.library import LoadedTask
 
 Key = tuple[str, str, str]
@@ -28,21 +26,17 @@ class SharedOutcomes:
         self._turns: defaultdict[Key, threading.Lock] = defaultdict(threading.Lock)
         self._known: dict[Key, TestReport] = {}
 
-    def tester(
-        self, image: str
-    ) -> Callable[[LoadedTask, Callable[[], Session], Candidate, str], TestReport]:
+    def tester(self, image: str) -> Tester:
         """Make the tester of trials in an image, named by its content digest."""
 
-        def test(
-            task: LoadedTask, fresh: Callable[[], Session], candidate: Candidate, run: str
-        ) -> TestReport:
+        def test(task: LoadedTask, candidate: Candidate, tests: Tests, run: str) -> TestReport:
             key = task.digest, image, candidate_digest(candidate)
             with self._lock:
                 turn = self._turns[key]
             with turn:
                 if key in self._known:
                     return self._known[key]
-                report = run_tests(task, fresh(), candidate)
+                report = tests()
                 if not _problem(report):
                     self._known[key] = report.model_copy(update={"shared_with": run})
                 return report

@@ -1,20 +1,13 @@
 """Which candidates are the same, and which outcomes are shared."""
 
-from functools import partial
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.container.candidate import Candidate, CandidateFile
-from sandbox.container.engines.base import Session, SessionSpec
-from sandbox.container.engines.fake import FakeEngine
 from sandbox.model.grade import CaseReport, TestReport
-from sandbox.run.validate import shared_outcomes
 from sandbox.run.validate.shared_outcomes import SharedOutcomes, candidate_digest
 from sandbox.tasks import library
-from sandbox.tasks.library import LoadedTask
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=4)
 FILES = st.dictionaries(NAMES, st.builds(CandidateFile, st.binary(max_size=4), st.booleans()))
@@ -33,32 +26,22 @@ def test_what_was_refused_and_the_order_of_files_do_not_matter() -> None:
     assert candidate_digest(one) == candidate_digest(Candidate({"b": b, "a": a}, (), {}))
 
 
-def shared(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, report: TestReport
-) -> tuple[list[str], int]:
+def shared(report: TestReport) -> tuple[list[str], int]:
     """Test one candidate for three runs; whose outcomes each has, and how often tests ran."""
-    ran: list[Candidate] = []
+    ran: list[TestReport] = []
 
-    def run_tests(task: LoadedTask, session: Session, candidate: Candidate) -> TestReport:
-        ran.append(candidate)
+    def tests() -> TestReport:
+        ran.append(report)
         return report
 
-    monkeypatch.setattr(shared_outcomes, "run_tests", run_tests)
-    engine = FakeEngine({})
-    (folder / "Dockerfile").write_text("FROM scratch\n")
-    image = engine.build(folder, tag="t", labels={}, network="none", on_line=lambda _: None)
-    test = SharedOutcomes().tester(image.id)
+    test = SharedOutcomes().tester("image")
     task = library.load("humanize/file-sizes")
     nothing = Candidate({}, (), {})
-    fresh = partial(engine.start, SessionSpec("t"))
-    return [test(task, fresh, nothing, run).shared_with for run in ("1", "2", "3")], len(ran)
+    return [test(task, nothing, tests, run).shared_with for run in ("1", "2", "3")], len(ran)
 
 
-def test_the_same_candidate_is_tested_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert shared(monkeypatch, tmp_path, TestReport(outcomes={"a": "failed"})) == (
-        ["", "1", "1"],
-        1,
-    )
+def test_the_same_candidate_is_tested_once() -> None:
+    assert shared(TestReport(outcomes={"a": "failed"})) == (["", "1", "1"], 1)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +52,5 @@ def test_the_same_candidate_is_tested_once(monkeypatch: pytest.MonkeyPatch, tmp_
     ],
     ids=["tests", "cases"],
 )
-def test_outcomes_that_cannot_be_relied_on_are_not_shared(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, report: TestReport
-) -> None:
-    assert shared(monkeypatch, tmp_path, report) == (["", "", ""], 3)
+def test_outcomes_that_cannot_be_relied_on_are_not_shared(report: TestReport) -> None:
+    assert shared(report) == (["", "", ""], 3)

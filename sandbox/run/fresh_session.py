@@ -1,0 +1,54 @@
+"""The container that the agent never saw, in which its candidate is tested."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Self
+
+from sandbox.container.candidate import Candidate
+from sandbox.container.engines.base import Engine, Session, SessionSpec
+from sandbox.grading import run_tests
+from sandbox.model.grade import TestReport
+from sandbox.run.disk_watch import DiskWatch
+from sandbox.tasks.library import LoadedTask
+
+
+class FreshSession:
+    """Started in the background or when it is asked for."""
+
+    def __init__(
+        self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor, *, early: bool
+    ) -> None:
+        """`early` has the pool start it at once."""
+        self._engine, self._spec, self._pool = engine, spec, pool
+        self._starting = self._start() if early else None
+
+    def session(self) -> Session:
+        """Wait for it."""
+        if self._starting is None:
+            self._starting = self._start()
+        return self._starting.result()
+
+    def tested(self, task: LoadedTask, candidate: Candidate) -> TestReport:
+        """Run the hidden tests while the disk is watched; DiskError where others filled it."""
+        session = self.session()
+        watch = DiskWatch(session, task.task.limits)
+        watch.begin()
+        try:
+            report = run_tests(task, session, candidate)
+            watch.end()
+        finally:
+            watch.stop()
+        watch.check()
+        if not watch.exceeded:
+            return report
+        problem = f"The candidate filled its disk while it was tested. {watch.exceeded}"
+        return TestReport(outcomes={}, problem=problem)
+
+    def _start(self) -> Future[Session]:
+        return self._pool.submit(self._engine.start, self._spec)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._starting is not None and self._starting.exception() is None:
+            self._starting.result().close()

@@ -105,11 +105,13 @@ def choose_agent(
     from sandbox.agents.clients import preset_files
 
     within.check()
-    if any("\ud800" <= each <= "\udfff" for each in choice.agent):
+    try:
+        choice.agent.encode()
+    except UnicodeEncodeError as error:
         raise UsageError(
             "The command of --agent is not UTF-8, and a run's record is.",
             "Put it into a script whose name is.",
-        )
+        ) from error
     if within.inside:
         return _inside(choice, within)
     if choice.agent in preset_files.names():

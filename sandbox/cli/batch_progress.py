@@ -63,7 +63,7 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     try:
         prepare = _prepare(order, engine, progress)
         tasks = [task.task for task in order.tasks]
-        at_once, remark = Capacity.here().at_once(min(order.amount.jobs, len(jobs)), tasks)
+        at_once, remark = Capacity.of(engine).at_once(min(order.amount.jobs, len(jobs)), tasks)
         if remark:
             progress.done(f"note: {remark}")
         batch = batches.Batch(prepare, engine, store, at_once)

@@ -14,23 +14,22 @@ HINTS = {
     errno.EMFILE: "Raise the limit of open files (`ulimit -n`).",
     errno.ENFILE: "Too many files are open on this machine.",
     errno.ENOSPC: "Make room.",
+    errno.EDQUOT: "Make room, or ask for a larger quota.",
+    errno.ENOMEM: "Too little memory is free on this machine.",
+    errno.EIO: "This machine's disk does not answer as it should.",
     errno.EROFS: "Choose a folder that can be written.",
     errno.EACCES: "Choose a folder that this user may use.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
 }
-"""What to do where this machine refused something, by its reason."""
+"""What to do where this machine refused something, by its reason; any other is our mistake."""
 
 
 def told(error: BaseException) -> SandboxError:
     """Say it in two sentences; what only we can understand goes into a file."""
-    if isinstance(error, OSError) and error.errno is not None:
-        about = (
-            f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        )
-        return SandboxError(
-            f"{about}{os.strerror(error.errno)}.",
-            HINTS.get(error.errno, "`sandbox doctor` says what this machine lacks."),
-        )
+    if isinstance(error, OSError) and error.errno in HINTS:
+        name = error.filename  # a descriptor is no name
+        about = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else ""
+        return SandboxError(f"{about}{os.strerror(error.errno)}.", HINTS[error.errno])
     return SandboxError(
         f"This is a mistake in sandbox itself: {type(error).__name__}: {error}",
         f"Please report it{_kept(crash_report(error))}.",

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.container.engines.base import Engine
 from sandbox.model.task import Task
 
 MEMORY = Path("/proc/meminfo")
@@ -14,15 +15,17 @@ KEPT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What the machine has now."""
+    """What the machine that runs containers has now; None for what cannot be told."""
 
     memory_bytes: int | None
-    """Free, or to be had without swapping; None where that cannot be told."""
-    cpus: int
+    """Free, or to be had without swapping."""
+    cpus: int | None
 
     @classmethod
-    def here(cls) -> "Capacity":
-        """Look at this machine."""
+    def of(cls, engine: Engine) -> "Capacity":
+        """Look at an engine's machine, if it is this one."""
+        if not engine.info().local:
+            return cls(None, None)
         return cls(_available(), len(os.sched_getaffinity(0)))
 
     def at_once(self, asked: int, tasks: Iterable[Task]) -> tuple[int, str]:
@@ -38,12 +41,12 @@ class Capacity:
         if most < asked:
             free, each = ((size or 0) >> 20 for size in (self.memory_bytes, wanted))
             return most, (
-                f"{most} runs at once instead of {asked}: each may take {each} MiB, and {free} MiB"
+                f"{most} at once instead of {asked}: each run may take {each} MiB, and {free} MiB"
                 " are free"
             )
-        if most > self.cpus:
+        if self.cpus is not None and most > self.cpus:
             return most, (
-                f"{most} runs at once on {self.cpus} processors: each takes longer, and limits of"
+                f"{most} at once on {self.cpus} processors: each run takes longer, and limits of"
                 " time go on"
             )
         return most, ""

@@ -15,6 +15,7 @@ from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.audit import choice_signs, path_signs, script_signs
 from sandbox.run.audit.path_signs import Judged
 from sandbox.run.batch import Batch
+from sandbox.run.capacity import Capacity
 from sandbox.run.trial import Trial
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
@@ -70,6 +71,9 @@ class Audit:
             Job(task=name, task_digest=task.digest, agent=BLIND, trial=1)
             for name, (task, _) in known.items()
         ]
+        tasks = [task.task for task, _ in known.values()]
+        at_once, remark = Capacity.of(engine).at_once(at_once, tasks)
+        tell(f"{len(jobs)} blind runs, {remark or f'{at_once} at once'}")
         rows, passed, errors = [], 0, 0
         for result in Batch(trial, engine, store, at_once).results(jobs):
             tell(f"{result.job.task}: the blind agent has ended")

@@ -11,6 +11,7 @@ from sandbox.model.job import Job, JobResult
 from sandbox.model.store import RunFolder, Store
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.batch import Batch
+from sandbox.run.capacity import Capacity
 from sandbox.run.trial import Trial
 from sandbox.run.validate.cases import Case
 from sandbox.run.validate.checks import Check, Row, row_status
@@ -69,9 +70,11 @@ class Runner:
             )
             for task, agent in keys
         ]
+        tasks = [each.loaded.task for each in self._subjects.values()]
+        at_once, remark = Capacity.of(self._engine).at_once(at_once, tasks)
         batch = Batch(lambda job: self._trial(job, shared), self._engine, self._store, at_once)
         found: dict[Key, Ran] = {}
-        tell(f"{len(jobs)} runs, {at_once} at once")
+        tell(f"{len(jobs)} runs, {remark or f'{at_once} at once'}")
         for result in batch.results(jobs):
             key = result.job.task, result.job.agent
             found[key] = self._ran(result)

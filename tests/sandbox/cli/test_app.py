@@ -103,6 +103,13 @@ def test_what_this_machine_refuses_is_a_sentence() -> None:
         "Too many open files.", "Raise the limit of open files (`ulimit -n`)."
     )  # fmt: skip
     assert told(OSError(errno.EIO, "x", "/a")).message == "/a: Input/output error."
+    assert told(OSError(errno.ENOSPC, "x", 3)).message == "No space left on device."
+
+
+def test_what_nobody_expects_of_a_machine_keeps_its_traceback() -> None:
+    said = told(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    assert "a mistake in sandbox itself: BrokenPipeError" in said.message
+    Path(said.next_step.rpartition(" ")[2].rstrip(".")).unlink()
 
 
 def test_a_verb_keeps_its_name_and_help() -> None:

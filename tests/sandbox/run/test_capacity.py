@@ -1,5 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
+from sandbox.container.engines.base import EngineInfo
+from sandbox.container.engines.fake import FakeEngine
 from sandbox.model.task import RunLimits
 from sandbox.run.capacity import Capacity
 from tests.sandbox.worlds import task
@@ -12,14 +16,15 @@ GIBIBYTE = 1 << 30
     [
         (24 * GIBIBYTE, 4, 4, 4, ""),
         (24 * GIBIBYTE, 4, 1, 1, ""),
-        (24 * GIBIBYTE, 2, 16, 16, "16 runs at once on 2 processors"),
-        (8 * GIBIBYTE, 2, 32, 7, "7 runs at once instead of 32: each may take 1024 MiB"),
-        (GIBIBYTE // 2, 2, 3, 1, "1 runs at once instead of 3"),
+        (24 * GIBIBYTE, 2, 16, 16, "16 at once on 2 processors"),
+        (8 * GIBIBYTE, 2, 32, 7, "7 at once instead of 32: each run may take 1024 MiB"),
+        (GIBIBYTE // 2, 2, 3, 1, "1 at once instead of 3"),
         (None, 2, 2, 2, ""),
+        (None, None, 16, 16, ""),
     ],
 )
 def test_only_as_many_go_on_as_find_their_memory(
-    memory: int | None, cpus: int, asked: int, given: int, said: str
+    memory: int | None, cpus: int | None, asked: int, given: int, said: str
 ) -> None:
     large = task().model_copy(update={"limits": RunLimits(memory_bytes=GIBIBYTE)})
     small = task().model_copy(update={"limits": RunLimits(memory_bytes=GIBIBYTE // 8)})
@@ -30,6 +35,14 @@ def test_only_as_many_go_on_as_find_their_memory(
 
 
 def test_this_machine_is_looked_at() -> None:
-    here = Capacity.here()
-    assert here.cpus >= 1
+    class Local(FakeEngine):
+        def info(self) -> EngineInfo:
+            return replace(super().info(), local=True)
+
+    here = Capacity.of(Local({}))
+    assert here.cpus
     assert here.memory_bytes is None or here.memory_bytes > 0
+
+
+def test_another_machine_is_not_taken_for_this_one() -> None:
+    assert Capacity.of(FakeEngine({})) == Capacity(None, None)

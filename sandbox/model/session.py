@@ -3,6 +3,7 @@
 Paths and arguments are bytes where the container decides them and may hold anything but NUL.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from errno import EPERM
@@ -25,6 +26,9 @@ ROOT = User(0, 0)
 AGENT = User(10001, 10001)
 Interception = Literal["off", "log", "hold"]
 """Whether the execs of a command are seen, or held until they are decided on."""
+
+Wanted = Callable[[bytes, bytes], bool]
+"""Says of a path and its record in a manifest whether it is wanted."""
 
 EXECS_TOLD = 10_000
 """Execs of one command that are told; the rest is counted."""

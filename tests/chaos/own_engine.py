@@ -8,6 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from docker import APIClient
 
 from sandbox.container import engines
 from sandbox.model import places
@@ -45,7 +48,7 @@ def started(folder: Path, *, shared: bool) -> Iterator[None]:
         os.environ["DOCKER_HOST"] = address
         try:
             _await()
-            subprocess.run(("docker", "load", "-q", "-i", folder / "image.tar"), check=True)
+            _load(folder / "image.tar", address)
             yield
         finally:
             process.terminate()
@@ -54,6 +57,16 @@ def started(folder: Path, *, shared: bool) -> Iterator[None]:
                 del os.environ["DOCKER_HOST"]
             else:
                 os.environ["DOCKER_HOST"] = before
+
+
+def _load(archive: Path, address: str) -> None:
+    client: Any = APIClient(address, timeout=int(SECONDS))
+    try:
+        with archive.open("rb") as file:
+            for told in client.load_image(file):
+                assert "error" not in told, told
+    finally:
+        client.close()
 
 
 def _await() -> None:

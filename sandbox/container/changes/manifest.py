@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from sandbox.container.changes.bounds import Bounds
 from sandbox.container.changes.difference import Difference, Digests, Status, compare, status_of
 from sandbox.container.changes.mounts import Mounts
-from sandbox.container.engines.base import RESERVED, Session, Wanted
-from sandbox.model.session import FileKind
+from sandbox.container.engines.base import RESERVED, Session
+from sandbox.model.session import FileKind, Wanted
 
 BATCH_BYTES = 256 << 10
 """Bytes of paths in one request, well below the protocol's largest frame."""

@@ -27,6 +27,7 @@ from sandbox.model.session import (
     Greeting,
     Usage,
     User,
+    Wanted,
 )
 
 MANAGED = "sandbox.managed"
@@ -41,9 +42,6 @@ AGENT_FILES = f"{RESERVED}/agent"
 SUDO = "/usr/bin/sudo"
 """The program that asks for work as root: the supervisor by another name; no part of it either."""
 
-
-Wanted = Callable[[bytes, bytes], bool]
-"""Says of a path and its record whether it is wanted."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

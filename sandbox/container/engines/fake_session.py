@@ -12,7 +12,6 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from sandbox.container.engines.base import Wanted
 from sandbox.container.engines.fake_conversation import FakeConversation
 from sandbox.container.engines.fake_files import Files, packed, refused, unpacked
 from sandbox.container.engines.fake_notice import FakeNotice
@@ -32,6 +31,7 @@ from sandbox.model.session import (
     Greeting,
     Usage,
     User,
+    Wanted,
 )
 
 SIGKILL = 9

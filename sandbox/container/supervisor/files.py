@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.process import Answer, Part, Pending
 from sandbox.container.supervisor.protocol import File, Manifest, Request
-from sandbox.model.session import AGENT, ROOT, FileEntry, User
+from sandbox.model.session import AGENT, ROOT, FileEntry, User, Wanted
 
 WRITE_CHUNK = 1 << 18
 EVERYTHING = (1 << 64) - 1
@@ -124,7 +124,7 @@ class RemoteFiles(ABC):
         *,
         excluding: Sequence[str] = (),
         digest: bool = False,
-        wanted: Callable[[bytes, bytes], bool] | None = None,
+        wanted: Wanted | None = None,
     ) -> dict[bytes, bytes]:
         """Everything below `roots`, which are absolute; one that does not exist has no entry.
 

@@ -13,13 +13,12 @@ from sandbox.model import briefing
 from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
 from sandbox.model.briefing import Ended, Reply
 from sandbox.model.decision import Answer, Decision, Question
-from sandbox.model.errors import AgentError, SandboxError, SessionLostError
+from sandbox.model.errors import SessionLostError
 from sandbox.model.event import (
     ActionTaken,
     ApprovalAsked,
     ApprovalDecided,
     Claimed,
-    EndReason,
     FilesChanged,
     Final,
     ModelRequested,
@@ -45,28 +44,15 @@ from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.budget import Budget
 from sandbox.run.consequence import with_consequence
 from sandbox.run.disk_watch import DiskWatch
+from sandbox.run.ending import NOT_THE_AGENTS, Ending, ending_of
 from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
 
-GARBAGE_LIMIT = 10
-"""Lines in a row that are no requests, after which a run ends."""
-
 UNKNOWN = "?"
 """The name of an action that could not be made out."""
-
-
-NOT_THE_AGENTS = ("interrupted", "session_lost", "harness_error")
-"""Ends that say nothing about what the agent has done."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why a run is over."""
-
-    reason: EndReason
-    message: str = ""
 
 
 def run(
@@ -86,11 +72,15 @@ def run(
     route = Route(workspace.session, workspace.task.world.registry, workspace.packages)
     record = WatchedTrace(trace, Watch.of(workspace.task))
     record.append(started)
-    limit = workspace.task.limits.seconds
-    bounded = replace(workspace, deadline=time.monotonic() + limit, begun_ns=time.time_ns())
+    limits = workspace.task.limits
+    deadline = time.monotonic() + limits.seconds
+    bounded = replace(workspace, deadline=deadline, begun_ns=time.time_ns())
     rulebook = Rulebook(workspace.task.policy, workspace.root)
-    disk = DiskWatch(workspace.session, workspace.task.limits)
-    loop = _Loop(agent, bounded, approver, record, rulebook, route, disk, inside=started.inside)
+    disk = DiskWatch(workspace.session, limits)
+    budget = Budget(limits, deadline, disk)
+    loop = _Loop(
+        agent, bounded, approver, record, rulebook, route, disk, budget, inside=started.inside
+    )
     try:
         disk.begin()
         loop.listen()
@@ -101,7 +91,7 @@ def run(
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             workspace.session.hurry()
-        loop.finish(_ending_of(error))
+        loop.finish(ending_of(error))
         raise
     ended = loop.finish(ending)
     if loop.lost is not None:
@@ -119,6 +109,7 @@ class _Loop:
     rulebook: Rulebook
     route: Route
     disk: DiskWatch
+    budget: Budget
     inside: bool
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
@@ -126,9 +117,6 @@ class _Loop:
     gatekeeper: Gatekeeper | None = None
     """None where no rule is about processes: then nothing is held."""
     started: float = field(default_factory=time.monotonic)
-    turns: int = 0
-    output: int = 0
-    garbage: int = 0
     ids: set[str] = field(default_factory=set)
     reply: Reply | None = None
     """What the agent has not been told yet."""
@@ -168,17 +156,14 @@ class _Loop:
 
     def drive(self) -> Ending:
         """Take requests and answer each, until the run is over."""
-        limits = self.workspace.task.limits
+        silence = self.workspace.task.limits.silence_seconds
         while True:
             self.disk.check()
-            left = max(0.0, self.workspace.deadline - time.monotonic())
             try:
-                asked = self.agent.next(self.reply, min(limits.silence_seconds, left))
+                asked = self.agent.next(self.reply, min(silence, self.budget.left))
             except TimeoutError as error:
                 self.reply = None
-                if time.monotonic() >= self.workspace.deadline:
-                    return Ending("time_limit", f"The {limits.seconds:g} seconds are over.")
-                return Ending("agent_silent", str(error))
+                return self.budget.out_of_time() or Ending("agent_silent", str(error))
             self.reply = None
             if asked is None:
                 return Ending("agent_exited", self.agent.ending())
@@ -197,17 +182,15 @@ class _Loop:
             raise
         decision = judged.judgement.decision if isinstance(judged, _Judged) else None
         self.trace.append(_taken(asked, decision), asked.id)
-        ending = self.exhausted()
+        ending = self.budget.exhausted()
         if ending is not None:
             performed = Performed(refused(ErrorCode.BUDGET_EXHAUSTED, ending.message))
         elif isinstance(judged, _Judged):
-            self.turns += 1
-            self.garbage = 0
+            self.budget.take_action()
             performed, ending = self.answer(judged, asked.id)
         else:
-            self.turns += 1
-            performed, ending = Performed(judged), self.too_much_garbage(judged)
-        observation, ending = self.within_output(performed.observation, ending)
+            performed, ending = Performed(judged), self.budget.take_refused(judged)
+        observation, ending = self.budget.within_output(performed.observation, ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
         arguments = asked.arguments if isinstance(asked, Request) else {}
         self.facts.told(name, arguments, observation)
@@ -309,36 +292,6 @@ class _Loop:
         self.trace.append(Final(fields=final.fields, note=final.note), action_id)
         return done(FinalResult()), Ending("final_answer")
 
-    def exhausted(self) -> Ending | None:
-        """Say which budget leaves no further action, if one does."""
-        limits = self.workspace.task.limits
-        if self.disk.exceeded:
-            return Ending("disk_limit", self.disk.exceeded)
-        if time.monotonic() >= self.workspace.deadline:
-            return Ending("time_limit", f"The {limits.seconds:g} seconds are over.")
-        if self.turns >= limits.turns:
-            return Ending("turn_limit", f"The {limits.turns} actions are used up.")
-        return None
-
-    def within_output(
-        self, observation: Observation, ending: Ending | None
-    ) -> tuple[Observation, Ending | None]:
-        """Count what the agent is told; what goes beyond the budget it is not told."""
-        self.output += len(observation.model_dump_json())
-        limit = self.workspace.task.limits.output_bytes
-        if self.output <= limit or ending is not None:
-            return observation, ending
-        ending = Ending("output_limit", f"The {limit} bytes of output are used up.")
-        return refused(ErrorCode.BUDGET_EXHAUSTED, ending.message), ending
-
-    def too_much_garbage(self, observation: Observation) -> Ending | None:
-        """End the conversation with an agent that does not speak the protocol."""
-        bad = observation.error_code is ErrorCode.BAD_REQUEST
-        self.garbage = self.garbage + 1 if bad else 0
-        if self.garbage < GARBAGE_LIMIT:
-            return None
-        return Ending("agent_garbage", f"{GARBAGE_LIMIT} lines in a row were no requests.")
-
     def finish(self, ending: Ending) -> RunEnded:
         """End the agent and every process, and record the end whatever happens meanwhile."""
         killed, usage = 0, Usage(None, None, 0, 0)
@@ -354,7 +307,7 @@ class _Loop:
             except SessionLostError as error:
                 self.lost = error
                 if ending.reason not in NOT_THE_AGENTS:
-                    ending = _ending_of(error)
+                    ending = ending_of(error)
             finally:
                 self.disk.stop()
                 if self.disk.exceeded and ending.reason not in NOT_THE_AGENTS:
@@ -371,7 +324,7 @@ class _Loop:
         return RunEnded(
             reason=ending.reason,
             message=ending.message,
-            turns=self.turns,
+            turns=self.budget.turns,
             seconds=round(time.monotonic() - self.started, 6),
             killed_processes=killed,
             memory_peak_bytes=usage.memory_peak_bytes,
@@ -398,18 +351,3 @@ def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:
         usage=asked.usage,
         repairs=asked.repairs if isinstance(asked, Repaired) else (),
     )
-
-
-def _ending_of(error: BaseException) -> Ending:
-    """Say what an exception makes of a run."""
-    match error:
-        case KeyboardInterrupt():
-            return Ending("interrupted", "It was interrupted from outside.")
-        case SessionLostError():
-            return Ending("session_lost", error.message)
-        case AgentError():
-            return Ending("agent_exited", error.message)
-        case SandboxError():
-            return Ending("harness_error", error.message)
-        case _:
-            return Ending("harness_error", f"{type(error).__name__}: {error}")

@@ -11,11 +11,12 @@ from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.model import fact as facts
 from sandbox.model import trace as traces
-from sandbox.model.fact import Changed, Committed, Shown, Stashed
+from sandbox.model.fact import Changed, Committed, FactsLost, Shown, Stashed
 from sandbox.model.task import ScriptedAction
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.policy.approvers import AllowAll
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.facts import observer
 from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
@@ -226,3 +227,12 @@ def test_within_one_line_the_order_counts(happen: Happen) -> None:
         if isinstance(event, facts.Tested | Changed | Committed)
     ]
     assert kinds == ["Tested", "Changed", "Committed", "Changed"]
+
+
+def test_beyond_a_bound_it_is_told_once_that_facts_are_lost(
+    happen: Happen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observer, "FACTS_MOST", 20)
+    events = happen("seq 100 | xargs touch", f"echo more > {FILE}")
+    assert len(only(Changed, events)) == 20
+    assert len(only(FactsLost, events)) == 1

@@ -29,6 +29,9 @@ NAMED_MOST = 64
 NAMED_BYTES = 1 << 20
 """Files that rules name and whose lines are looked for, and bytes of each."""
 
+FACTS_MOST = 50_000
+"""Facts of a run that are told; beyond them it is told once that more are lost."""
+
 ARGUMENTS_MOST = 64
 """Arguments of a test run that are recorded."""
 
@@ -60,7 +63,7 @@ class Facts(ExecObserver):
     ) -> None:
         self._session, self._task, self._notes, self._inside = session, task, notes, inside
         self._root, self._context = root, Context.of(task)
-        self._tag = ""
+        self._tag, self._told = "", 0
         self._sees_programs = session.greeting.coverage("log") != "top-level"
         self._unknown_ends = False
         self._moments: dict[int, Moment] = {}
@@ -241,7 +244,11 @@ class Facts(ExecObserver):
         return path.removeprefix(self._root + "/")
 
     def _note(self, fact: Fact) -> None:
-        self._notes.note(fact, self._tag)
+        self._told += 1
+        if self._told <= FACTS_MOST:
+            self._notes.note(fact, self._tag)
+        elif self._told == FACTS_MOST + 1:
+            self._notes.note(FactsLost(), self._tag)
 
 
 def _texts(execution: Exec) -> tuple[str, ...]:

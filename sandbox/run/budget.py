@@ -1,0 +1,72 @@
+"""What a run may take: actions, time, output, disk, and the patience with lines that are none."""
+
+import time
+from dataclasses import dataclass
+
+from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.task import RunLimits
+from sandbox.run.actions.outcome import refused
+from sandbox.run.disk_watch import DiskWatch
+from sandbox.run.ending import Ending
+
+GARBAGE_LIMIT = 10
+"""Lines in a row that are no requests, after which a run ends."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """Counts what a run has taken."""
+
+    limits: RunLimits
+    deadline: float
+    """By the monotonic clock."""
+    disk: DiskWatch
+    turns: int = 0
+    output: int = 0
+    garbage: int = 0
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def exhausted(self) -> Ending | None:
+        """Say what leaves no further action, if anything does."""
+        if self.disk.exceeded:
+            return Ending("disk_limit", self.disk.exceeded)
+        if ending := self.out_of_time():
+            return ending
+        if self.turns >= self.limits.turns:
+            return Ending("turn_limit", f"The {self.limits.turns} actions are used up.")
+        return None
+
+    def out_of_time(self) -> Ending | None:
+        """Say so where the deadline is over."""
+        if self.left:
+            return None
+        return Ending("time_limit", f"The {self.limits.seconds:g} seconds are over.")
+
+    def take_action(self) -> None:
+        """Count an action that could be understood."""
+        self.turns += 1
+        self.garbage = 0
+
+    def take_refused(self, observation: Observation) -> Ending | None:
+        """Count one that could not; end the conversation with an agent that speaks no protocol."""
+        self.turns += 1
+        bad = observation.error_code is ErrorCode.BAD_REQUEST
+        self.garbage = self.garbage + 1 if bad else 0
+        if self.garbage < GARBAGE_LIMIT:
+            return None
+        return Ending("agent_garbage", f"{GARBAGE_LIMIT} lines in a row were no requests.")
+
+    def within_output(
+        self, observation: Observation, ending: Ending | None
+    ) -> tuple[Observation, Ending | None]:
+        """Count what the agent is told; what goes beyond the budget it is not told."""
+        self.output += len(observation.model_dump_json())
+        limit = self.limits.output_bytes
+        if self.output <= limit or ending is not None:
+            return observation, ending
+        ending = Ending("output_limit", f"The {limit} bytes of output are used up.")
+        return refused(ErrorCode.BUDGET_EXHAUSTED, ending.message), ending

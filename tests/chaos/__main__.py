@@ -16,12 +16,12 @@ from docker import APIClient
 from sandbox.container import engines
 from sandbox.container.engines.docker import reach
 from sandbox.model.store import RunFolder, Store
-from tests.chaos import disks, evidence, own_engine, processes
+from tests.chaos import daemons, disks, evidence, own_engine, processes
 from tests.chaos.fault import Kind, Outcome, outcomes, table
 from tests.chaos.runs import Harmed
 
 TIMES = {
-    "stored file damaged": 1200,
+    "stored file damaged": 1100,
     "kill -9 of a run": 200,
     "kill -9 of a batch": 40,
     "a signal to a run": 100,
@@ -33,6 +33,10 @@ TIMES = {
     "runs on a disk that is full": 80,
     "runs out of reach, read-only": 40,
     "a hostile tree": 80,
+    "engine killed": 30,
+    "engine stopped": 20,
+    "engine frozen": 10,
+    "engine's disk is full": 40,
 }
 """2,000 faults."""
 
@@ -80,13 +84,19 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
         place = Path(folder)
-        with own_engine.started(place / "engine", shared=given.shared):
-            wanted = [
-                (kind, max(1, round(TIMES[name] * given.times)))
-                for name, kind in kinds(place).items()
-                if given.only is None or given.only in name
-            ]
-            found = outcomes(wanted, given.seed, place / "faults", given.jobs, tell)
+        with own_engine.started(place / "engine", shared=given.shared) as own:
+
+            def done(there: dict[str, Kind], at_once: int, faults: Path) -> list[Outcome]:
+                wanted = [
+                    (kind, max(1, round(TIMES[name] * given.times)))
+                    for name, kind in there.items()
+                    if given.only is None or given.only in name
+                ]
+                return outcomes(wanted, given.seed, faults, at_once, tell)
+
+            found = done(kinds(place), given.jobs, place / "faults")
+            if own is not None:
+                found += done(daemons.kinds(own, engines.connect()), 1, place / "of-the-engine")
     print("\n".join(table(found)))  # noqa: T201
     return 1 if any(each.problems for each in found) else 0
 

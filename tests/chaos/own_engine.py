@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,43 +21,90 @@ from sandbox.tasks.images import Images
 from tests.chaos.runs import TASK
 
 SECONDS = 60.0
+DISK_BYTES = 16 << 30
+"""Of a sparse file: several runs at once may write 2 GiB each."""
+
+
+class OwnEngine:
+    """A daemon that can be harmed, and the disk that its containers write to."""
+
+    def __init__(self, data: Path, near: Path) -> None:
+        self.data = data
+        self.address = f"unix://{near}/engine.sock"
+        self._near = near
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self) -> None:
+        """Start it, also after an unclean end, and wait until it answers."""
+        # Where nobody waits for orphans, it takes the containerd that it killed for a live one.
+        (self._near / "exec/containerd/containerd.pid").unlink(missing_ok=True)
+        self._process = subprocess.Popen(
+            (
+                "dockerd", "--data-root", self.data, "--exec-root", self._near / "exec",
+                "--pidfile", self._near / "pid", "-H", self.address,
+                "--bridge", "none", "--iptables=false",
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        _await()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End it, and wait for that."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        self._process.wait(SECONDS)
 
 
 @contextmanager
-def started(folder: Path, *, shared: bool) -> Iterator[None]:
-    """Start one and put the task's image into it; with `shared`, use the one that there is."""
+def started(folder: Path, *, shared: bool) -> Iterator[OwnEngine | None]:
+    """Start one on a disk of its own and put the task's image into it.
+
+    None, and the one that there is, with `shared` or where none can be started.
+    """
     if shared or os.geteuid() or not shutil.which("dockerd"):
-        yield
+        yield None
         return
     engine = engines.connect()
     tag = Images(engine, places.cache()).ensure(library.load(TASK), print).tag
     folder.mkdir()
     engine.save(tag, folder / "image.tar")
     engine.close()
-    with tempfile.TemporaryDirectory(prefix="chaos-engine-") as near:
-        address = f"unix://{near}/engine.sock"
-        process = subprocess.Popen(
-            (
-                "dockerd", "--data-root", folder / "data", "--exec-root", f"{near}/exec",
-                "--pidfile", f"{near}/pid", "-H", address, "--bridge", "none", "--iptables=false",
-            ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="chaos-engine-") as near, _disk(folder) as data:
+        own = OwnEngine(data, Path(near))
         before = os.environ.get("DOCKER_HOST")
-        os.environ["DOCKER_HOST"] = address
+        os.environ["DOCKER_HOST"] = own.address
         try:
-            _await()
-            _load(folder / "image.tar", address)
-            yield
+            own.begin()
+            _load(folder / "image.tar", own.address)
+            yield own
         finally:
-            process.terminate()
-            process.wait(SECONDS)
+            own.end()
             if before is None:
                 del os.environ["DOCKER_HOST"]
             else:
                 os.environ["DOCKER_HOST"] = before
+
+
+@contextmanager
+def _disk(folder: Path) -> Iterator[Path]:
+    """A file system in a file, so that whoever fills it fills nothing else."""
+    image, data = folder / "disk.img", folder / "data"
+    with image.open("wb") as file:
+        file.truncate(DISK_BYTES)
+    subprocess.run(("mkfs.ext4", "-q", "-F", "-m", "0", image), check=True)
+    data.mkdir()
+    subprocess.run(("mount", "-o", "loop", image, data), check=True)
+    try:
+        yield data
+    finally:
+        subprocess.run(("umount", "-l", data), check=True)
 
 
 def _load(archive: Path, address: str) -> None:

@@ -6,6 +6,7 @@ The only module that imports `docker`; it speaks to Docker 20.10 (API 1.41) and 
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import requests
 import tenacity
@@ -26,6 +27,8 @@ DOCTOR = "Run `sandbox doctor --mend`."
 CONNECT_SECONDS = 1.0
 """How long a socket that refuses is asked again: an engine may just be starting."""
 REQUEST_SECONDS = 120
+FROZEN_SECONDS = 5
+"""How long an engine is asked that has left the last request without an answer."""
 OLDEST_API = "1.41"
 
 
@@ -35,6 +38,24 @@ class MissingError(EngineError):
 
 class ConflictError(EngineError):
     """The engine is doing something else with it."""
+
+
+class PatientClient(APIClient):
+    """Waits long for an engine that is busy, and not once more for one that is frozen."""
+
+    def send(  # the library passes on what it was given
+        self,
+        request: requests.PreparedRequest,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> requests.Response:
+        """Send a request; what comes of it says how long the next one is waited for."""
+        try:
+            answer = super().send(request, **kwargs)
+        except requests.Timeout:
+            self.timeout = FROZEN_SECONDS
+            raise
+        self.timeout = REQUEST_SECONDS
+        return answer
 
 
 @contextlib.contextmanager
@@ -123,6 +144,6 @@ def _open(endpoint: Endpoint, version: str) -> APIClient:
     if files := endpoint.certificates:
         certificate, key = map(str, files.client)
         tls = TLSConfig((certificate, key), str(files.authority), verify=files.verify)
-    return APIClient(
+    return PatientClient(
         endpoint.address, version=version, tls=tls, timeout=REQUEST_SECONDS, max_pool_size=64
     )

@@ -204,7 +204,8 @@ def _ending_with(connection: Connection, link: Link) -> Iterator[None]:
     def watch() -> None:
         while not over.is_set():
             if connection.was_cut(_TICK):
-                link.abort()
+                if not over.is_set():
+                    link.abort()
                 return
 
     threading.Thread(target=watch, name="forwarder", daemon=True).start()

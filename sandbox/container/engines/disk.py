@@ -107,13 +107,23 @@ def _unnamed(init: int) -> int:
     size = 0
     seen: Seen = set()
     with contextlib.suppress(OSError):
-        first = Path("/proc", str(init))
-        space, device = (first / "ns/pid").stat(), (first / "root").stat().st_dev
-        for process in Path("/proc").glob("[0-9]*"):
+        device = Path(f"/proc/{init}/root").stat().st_dev
+        for process in _processes(init):
             with contextlib.suppress(OSError):
-                if os.path.samestat((process / "ns/pid").stat(), space):
-                    size += sum(_sizes(process / "fd", device, seen))
+                size += sum(_sizes(Path(f"/proc/{process}/fd"), device, seen))
     return size
+
+
+def _processes(init: int) -> Iterator[int]:
+    """Give a first process and all below it: to look at every process of a host takes too long."""
+    pending = [init]
+    while pending:
+        process = pending.pop()
+        yield process
+        with contextlib.suppress(OSError):
+            for thread in Path(f"/proc/{process}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    pending += map(int, (thread / "children").read_text().split())
 
 
 def _sizes(descriptors: Path, device: int, seen: Seen) -> Iterator[int]:

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,27 @@ class OwnEngine:
         self._process.send_signal(number)
         self._process.wait(SECONDS)
 
+    def sweep(self) -> int:
+        """Kill what an engine that was killed has forgotten; how many shims that were."""
+        shims = [
+            int(each.parent.name)
+            for each in Path("/proc").glob("[0-9]*/cmdline")
+            if str(self._near / "exec").encode() in _read(each)
+        ]
+        for shim in shims:
+            children = _read(Path(f"/proc/{shim}/task/{shim}/children")).split()
+            for process in (*map(int, children), shim):
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+        return len(shims)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # the process has gone
+        return b""
+
 
 @contextmanager
 def started(folder: Path, *, shared: bool) -> Iterator[OwnEngine | None]:
@@ -86,6 +107,8 @@ def started(folder: Path, *, shared: bool) -> Iterator[OwnEngine | None]:
             yield own
         finally:
             own.end()
+            if forgotten := own.sweep():
+                print(f"the engine has forgotten {forgotten} containers")  # noqa: T201
             if before is None:
                 del os.environ["DOCKER_HOST"]
             else:

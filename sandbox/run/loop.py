@@ -78,9 +78,7 @@ def run(
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     disk = DiskWatch(workspace.session, limits)
     budget = Budget(limits, deadline, disk)
-    loop = _Loop(
-        agent, bounded, approver, record, rulebook, route, disk, budget, inside=started.inside
-    )
+    loop = _Loop(agent, bounded, approver, record, rulebook, route, budget, inside=started.inside)
     try:
         disk.begin()
         loop.listen()
@@ -108,7 +106,6 @@ class _Loop:
     trace: WatchedTrace
     rulebook: Rulebook
     route: Route
-    disk: DiskWatch
     budget: Budget
     inside: bool
     grants: Grants = field(default_factory=Grants)
@@ -158,7 +155,7 @@ class _Loop:
         """Take requests and answer each, until the run is over."""
         silence = self.workspace.task.limits.silence_seconds
         while True:
-            self.disk.check()
+            self.budget.disk.check()
             try:
                 asked = self.agent.next(self.reply, min(silence, self.budget.left))
             except TimeoutError as error:
@@ -301,7 +298,7 @@ class _Loop:
             try:
                 self.workspace.servers.close()
                 killed = self.workspace.session.kill_all()
-                self.disk.end()
+                self.budget.disk.end()
                 self.workspace.session.settle()
                 usage = self.workspace.session.usage()
             except SessionLostError as error:
@@ -309,9 +306,9 @@ class _Loop:
                 if ending.reason not in NOT_THE_AGENTS:
                     ending = ending_of(error)
             finally:
-                self.disk.stop()
-                if self.disk.exceeded and ending.reason not in NOT_THE_AGENTS:
-                    ending = Ending("disk_limit", self.disk.exceeded)
+                self.budget.disk.stop()
+                if self.budget.disk.exceeded and ending.reason not in NOT_THE_AGENTS:
+                    ending = Ending("disk_limit", self.budget.disk.exceeded)
                 ended = self.ended(ending, killed, usage)
                 with self.trace.lock:
                     self.over = True

@@ -43,10 +43,10 @@ class ConflictError(EngineError):
 class PatientClient(APIClient):
     """Waits long for an engine that is busy, and not once more for one that is frozen."""
 
-    def send(  # the library passes on what it was given
+    def send(
         self,
         request: requests.PreparedRequest,
-        **kwargs: Any,  # noqa: ANN401
+        **kwargs: Any,  # noqa: ANN401 - the library's own signature
     ) -> requests.Response:
         """Send a request; what comes of it says how long the next one is waited for."""
         try:

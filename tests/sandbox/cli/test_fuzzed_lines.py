@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from sandbox.cli.app import VERBS, app
+from sandbox.cli.crash import HINTS
 from tests.end_to_end.commands import NO_ENGINE
 
 pytestmark = pytest.mark.thorough
@@ -42,7 +43,7 @@ def apart(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def check(line: list[str]) -> None:
     ended = CliRunner().invoke(app, line)
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-        refused = isinstance(ended.exception, OSError) and ended.exception.errno is not None
+        refused = isinstance(ended.exception, OSError) and ended.exception.errno in HINTS
         assert refused, line  # such is told in a sentence, by `main`
     assert ended.exit_code in (0, 1, 2, 3, 4, 130), line
 

@@ -11,7 +11,8 @@ from pydantic import JsonValue
 
 from graders.verdict import judged
 from sandbox.model.grade import Evidence, Grade, Reason, TestReport
-from sandbox.model.task import Cases, Task
+from sandbox.model.task import Task
+from sandbox.model.task_tests import Cases
 
 NAME = "tests"
 

@@ -38,7 +38,7 @@ ORDER = {
         {"engines", "forwarder", "mirror"},
         {"candidate", "changes", "servers"},
     ),
-    "tasks": ({"library", "sources"}, {"repos"}, {"images"}),
+    "tasks": ({"plans", "sources"}, {"library"}, {"repos"}, {"images"}),
     "grading": (
         {
             "draws",
@@ -101,7 +101,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "typer": "sandbox/cli/",
     "numpy": "sandbox/grading/metrics/",
     "scipy": "sandbox/grading/metrics/",
-    "yaml": "sandbox/model/documents",
+    "yaml": "sandbox/model/yaml_tree",
     "regex": "sandbox/model/patterns",
     "zstandard": "sandbox/container/candidate",
     "ziglang": "sandbox/container/supervisor/compiler",

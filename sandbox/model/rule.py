@@ -38,6 +38,8 @@ class RuleBase(Record):
     """Why the rule exists."""
     stated_in: str = Field(min_length=1)
     """Where the agent is told: `prompt`, `policy`, or a file of the repository."""
+    says: str | None = Field(default=None, min_length=1)
+    """The words by which it is told there; where they are left out, a statement has them."""
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

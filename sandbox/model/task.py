@@ -1,7 +1,7 @@
 """The task file: `task_repos/<repo>/<task>/task.yaml`. Paths name files beside it."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import (
     Field,
@@ -12,7 +12,6 @@ from pydantic import (
     model_validator,
 )
 
-from sandbox.model.artifact import Artifact
 from sandbox.model.atom import Milestone
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
@@ -20,12 +19,12 @@ from sandbox.model.decision import Policy
 from sandbox.model.final import FinalField
 from sandbox.model.glob import check
 from sandbox.model.graph import Graph
-from sandbox.model.registry import Registry
-from sandbox.model.repository import Moment
+from sandbox.model.plan import Plan
 from sandbox.model.rule import Rule
-from sandbox.model.server import Server
 from sandbox.model.session import HOME
 from sandbox.model.statement import RedundantHunk, Statement
+from sandbox.model.task_tests import Tests
+from sandbox.model.world import World
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*$"
 
@@ -40,61 +39,6 @@ class Facet(StrEnum):
     TOOL_DISCOVERY = "tool_discovery"
     CONTEXT_RESUME = "context_resume"
     GIT_HYGIENE = "git_hygiene"
-
-
-class Defect(Record):
-    """A patch of ours, woven into every release from `since` on, so that no history shows it."""
-
-    patch: str
-    since: str
-
-
-class Overlay(Record):
-    """A folder laid over the last release and committed."""
-
-    folder: str
-    message: str
-    date: Moment
-
-
-class Worktree(Record):
-    """The user's work in progress, in this order."""
-
-    stash: str | None = None
-    """A patch to the worktree that is put away as the stash's one entry."""
-    staged: str | None = None
-    """A patch to the worktree and the index."""
-    unstaged: str | None = None
-    """A patch to the worktree alone."""
-    untracked: str | None = None
-    """A folder whose files are laid into the worktree."""
-
-
-class World(Record):
-    """What the task lays over the repo."""
-
-    release: str
-    """The newest release that the repository holds."""
-    defects: tuple[Defect, ...] = ()
-    overlays: tuple[Overlay, ...] = ()
-    """Instruction files and the like."""
-    hooks: str | None = None
-    """A folder of git hooks."""
-    worktree: Worktree = Worktree()
-    mirror: tuple[Artifact, ...] = ()
-    """What the offline package mirror in the image holds."""
-    registry: Registry | None = None
-    """What a grant connects a command to; nothing of it is in the image."""
-    servers: tuple[Server, ...] = ()
-    """Tool servers (MCP over stdio) that the agent reaches by `discover_tools` and `call_tool`."""
-
-    @field_validator("servers")
-    @classmethod
-    def _names_differ(cls, servers: tuple[Server, ...]) -> tuple[Server, ...]:
-        for place, server in enumerate(servers):
-            if any(server.name == other.name for other in servers[:place]):
-                raise ValueError(f"two servers have the name {server.name!r}")
-        return servers
 
 
 class GitScope(Record):
@@ -145,78 +89,6 @@ class Scope(Record):
         )
 
 
-class Build(Record):
-    """What is built of the candidate before its cases are called."""
-
-    files: str
-    """A folder of the grader's own sources, e.g. a program that calls the candidate's library."""
-    argv: tuple[str, ...] = Field(min_length=1)
-    """Run once in the worktree, without a shell. `{files}` stands for where the folder's files are
-    laid, `{built}` for a folder to write into, which subjects name alike."""
-    seconds: float = Field(default=60, gt=0)
-
-
-class Cases(Record):
-    """Calls of the candidate's from outside: tier 1."""
-
-    file: str
-    """A file of cases, see `sandbox.model.case.CaseFile`."""
-    reference: str | None = None
-    """A Python file whose functions give expected values; it runs on the host alone."""
-    build: Build | None = None
-    fail_to_pass: tuple[str, ...] = ()
-    """Ids of the cases that fail before the fix."""
-    pass_to_pass: tuple[str, ...] = ()
-    """Ids of the cases that pass before and after."""
-
-    @property
-    def expected(self) -> tuple[str, ...]:
-        """All of them."""
-        return self.fail_to_pass + self.pass_to_pass
-
-
-class Tests(Record):
-    """What the agent can run, and what it is graded by."""
-
-    __test__ = False
-
-    framework: Literal["pytest", "tape", "node:test", "make"]
-    """`make` tells no single tests: such a task is graded by cases."""
-    command: str
-    """The shell line of `run_tests`."""
-    aliases: dict[str, str] = {}
-    """Shell lines that run tests by another name, and the command of the framework behind each."""
-    hidden: str | None = None
-    """A folder of test files, laid into the fresh worktree after the candidate."""
-    fail_to_pass: tuple[str, ...] = ()
-    """Test ids that fail before the fix."""
-    pass_to_pass: tuple[str, ...] = ()
-    """Test ids that pass before and after."""
-    cases: Cases | None = None
-    own: tuple[str, ...] = ()
-    """Test files that the agent has to write: they fail without its fix and pass with it."""
-    timeout_seconds: float = Field(default=120, gt=0)
-    """How long all test files together may take."""
-
-    @model_validator(mode="after")
-    def _tell_the_defect(self) -> "Tests":
-        if not self.fail_to_pass and not (self.cases and self.cases.fail_to_pass):
-            raise ValueError("nothing fails before the fix: fail_to_pass is empty")
-        return self
-
-    @model_validator(mode="after")
-    def _make_runs_no_single_file(self) -> "Tests":
-        if self.framework == "make" and self.own:
-            raise ValueError("make runs no single file: `own` cannot be tried")
-        return self
-
-    @model_validator(mode="after")
-    def _make_has_no_ids(self) -> "Tests":
-        if self.framework == "make" and (self.hidden or self.fail_to_pass or self.pass_to_pass):
-            raise ValueError("make tells no single tests: grade by cases alone")
-        return self
-
-
 class RunLimits(Record):
     """The agent's budgets and the container's."""
 
@@ -250,8 +122,8 @@ class Script(RootModel[tuple[ScriptedAction, ...]]):
     """A file of actions for a scripted agent: a list."""
 
 
-class Task(Record):
-    """A task. Its folder and its digest belong to `tasks.py`, which reads it."""
+class TaskBase(Record):
+    """What a task and its file share."""
 
     id: str = Field(pattern=ID)
     facet: Facet
@@ -269,13 +141,46 @@ class Task(Record):
     tests: Tests
     final: dict[str, FinalField] = {}
     limits: RunLimits = RunLimits()
-    oracle: tuple[ScriptedAction, ...] = Field(min_length=1)
-    other_oracles: dict[str, tuple[ScriptedAction, ...]] = {}
-    """Further agents that solve the task by other legal routes, by name."""
     statements: tuple[Statement, ...] = ()
     """Where the agent is told what it is graded by."""
     redundant: tuple[RedundantHunk, ...] = ()
     """Parts of the oracle's change that nothing needs."""
+
+    @property
+    def worktree(self) -> str:
+        """Where the repository lies in the container."""
+        return f"{HOME}/{self.id.partition('/')[0]}"
+
+
+class TaskFile(TaskBase):
+    """A task as it is written down: by a plan, or with oracle and graph by hand."""
+
+    plan: Plan | None = None
+    """What oracle and graph are derived from, where they do not stand here."""
+    oracle: tuple[ScriptedAction, ...] = ()
+    other_oracles: dict[str, str | tuple[ScriptedAction, ...]] = {}
+    """By name: the actions, or a file of them beside this one."""
+    graph: Graph | None = None
+
+    @model_validator(mode="after")
+    def _has_an_oracle(self) -> Self:
+        if self.plan is None and not self.oracle:
+            raise ValueError("nothing solves it: give `plan`, or `oracle`")
+        return self
+
+    @model_validator(mode="after")
+    def _takes_the_graph_of_the_plan(self) -> Self:
+        if self.plan is not None and self.oracle and self.graph is None:
+            raise ValueError("with `plan`, an `oracle` by hand needs a `graph` by hand")
+        return self
+
+
+class Task(TaskBase):
+    """A task, compiled. Its folder and its digest belong to `sandbox.tasks.library`."""
+
+    oracle: tuple[ScriptedAction, ...] = Field(min_length=1)
+    other_oracles: dict[str, tuple[ScriptedAction, ...]] = {}
+    """Further agents that solve the task by other legal routes, by name."""
     graph: Graph | None = None
     """What can happen in the task, for the checker."""
 
@@ -292,8 +197,3 @@ class Task(Record):
                         f"edge {edge.id}: {deed.oracle} is not one of the oracle's {count} actions"
                     )
         return graph
-
-    @property
-    def worktree(self) -> str:
-        """Where the repository lies in the container."""
-        return f"{HOME}/{self.id.partition('/')[0]}"

@@ -12,8 +12,9 @@ from sandbox.model.artifact import Artifact
 from sandbox.model.case import CaseFile
 from sandbox.model.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
-from sandbox.model.task import Task
+from sandbox.model.task import Task, TaskFile
 from sandbox.rules.policy import examples
+from sandbox.tasks.plans import compiler
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
@@ -53,9 +54,10 @@ def load(name: str) -> LoadedTask:
     if name not in known:
         raise _unknown(name, known)
     folder = _root() / name
-    task = documents.load(folder / TASK, Task, _examples)
+    file = documents.load(folder / TASK, TaskFile, _problems)
     repository = documents.load(folder.parent / REPOSITORY, Repository)
-    _check(task, name, folder, repository)
+    _check(file, name, folder, repository)
+    task = compiler.compiled(file, folder)
     return LoadedTask(task, folder, repository, _digest(folder), _cases(task, folder))
 
 
@@ -79,7 +81,7 @@ def _cases(task: Task, folder: Path) -> CaseFile | None:
 
 def schema() -> str:
     """The JSON Schema of task files, as `docs/task.schema.json` holds it."""
-    return json.dumps(documents.schema(Task), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(documents.schema(TaskFile), indent=2, ensure_ascii=False) + "\n"
 
 
 def case_schema() -> str:
@@ -104,12 +106,13 @@ def _unknown(name: str, known: list[str]) -> UsageError:
     return UsageError(f"There is no task {name!r}.", hint)
 
 
-def _examples(task: Task) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for place, problem in examples.problems(task.policy):
+def _problems(file: TaskFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for place, problem in examples.problems(file.policy):
         yield ("policy", *place), problem
+    yield from compiler.problems(file)
 
 
-def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
+def _check(task: TaskFile, name: str, folder: Path, repository: Repository) -> None:
     path = folder / TASK
     problems = []
     if task.id != name:
@@ -140,13 +143,13 @@ def _check(task: Task, name: str, folder: Path, repository: Repository) -> None:
         )
 
 
-def _versions(task: Task) -> Iterator[tuple[str, str]]:
+def _versions(task: TaskFile) -> Iterator[tuple[str, str]]:
     yield "world.release", task.world.release
     for index, defect in enumerate(task.world.defects):
         yield f"world.defects[{index}].since", defect.since
 
 
-def _offered(task: Task) -> Iterator[tuple[str, Artifact]]:
+def _offered(task: TaskFile) -> Iterator[tuple[str, Artifact]]:
     """Yield each package that an agent can get, with its field."""
     world = task.world
     for index, artifact in enumerate(world.mirror):
@@ -155,7 +158,7 @@ def _offered(task: Task) -> Iterator[tuple[str, Artifact]]:
         yield f"world.registry.artifacts[{index}]", artifact
 
 
-def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
+def _files(task: TaskFile) -> Iterator[tuple[str, str, bool]]:
     """Yield field, name and whether it is a folder, for each file that a task names."""
     world, cases = task.world, task.tests.cases
     for index, defect in enumerate(world.defects):
@@ -172,6 +175,7 @@ def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
         ("world.worktree.unstaged", world.worktree.unstaged, False),
         ("world.worktree.untracked", world.worktree.untracked, True),
         ("tests.hidden", task.tests.hidden, True),
+        ("tests.recorded", task.tests.recorded, False),
         ("tests.cases.file", cases.file if cases else None, False),
         ("tests.cases.build.files", cases.build.files if cases and cases.build else None, True),
         ("tests.cases.reference", cases.reference if cases else None, False),
@@ -179,6 +183,11 @@ def _files(task: Task) -> Iterator[tuple[str, str, bool]]:
     for field, name, is_folder in optional:
         if name is not None:
             yield field, name, is_folder
+    for name in compiler.files(task.plan) if task.plan else ():
+        yield "plan", name, False
+    for oracle, script in task.other_oracles.items():
+        if isinstance(script, str):
+            yield f"other_oracles.{oracle}", script, False
 
 
 def _missing(folder: Path, field: str, name: str, is_folder: bool) -> str:  # noqa: FBT001

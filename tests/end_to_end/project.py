@@ -45,7 +45,7 @@ class Project:
             text[:start]
             + QUICK.format(silence=silence)
             + "\n"
-            + text[text.index("\noracle:\n") + 1 :]
+            + text[text.index("\nplan:\n") + 1 :]
         )
 
 

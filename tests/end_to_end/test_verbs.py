@@ -69,6 +69,18 @@ def test_a_task_is_shown() -> None:
     assert task.id == TASK
 
 
+def test_what_a_plan_is_compiled_to_is_shown() -> None:
+    shown = sandbox("show", TASK, "--compiled", DOCKER_HOST=NO_ENGINE)
+    assert shown.code == 0
+    assert "\n- action: read_file\n  arguments:\n    path: AGENTS.md\n" in shown.out
+    assert "\n  - id: fix-blindly\n    from: told\n    to: fixed\n" in shown.out
+    refused = sandbox("show", "last", "--compiled")
+    assert (refused.code, refused.err.partition("\n")[0]) == (
+        2,
+        "error: --compiled goes with a task.",
+    )
+
+
 def test_a_verb_that_does_not_exist() -> None:
     assert sandbox("fly").code == 2
     assert sandbox("run").code == 2

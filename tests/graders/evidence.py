@@ -18,15 +18,9 @@ from sandbox.model.grade import Evidence, TestReport
 from sandbox.model.observation import Observation
 from sandbox.model.rule import Atom, Required
 from sandbox.model.session import FileKind
-from sandbox.model.task import (
-    Facet,
-    GitScope,
-    Scope,
-    ScriptedAction,
-    Task,
-    Tests,
-    World,
-)
+from sandbox.model.task import Facet, GitScope, Scope, ScriptedAction, Task
+from sandbox.model.task_tests import Tests
+from sandbox.model.world import World
 
 TREE = "/home/agent/humanize"
 RUN, DIGEST = "run-1", "d" * 64

@@ -88,6 +88,9 @@ def show(
     name: Annotated[str, typer.Argument(help="A task, or a run: `last` or the start of its name.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Print what the task's plan is compiled to.")
+    ] = False,
     graph: Annotated[
         Drawing | None, typer.Option("--graph", help="Draw the task's world graph.")
     ] = None,
@@ -106,6 +109,11 @@ def show(
         return
     if output is not None:
         raise UsageError("--output goes with --graph.", "Add `--graph svg` or `--graph mermaid`.")
+    if compiled and "/" not in name:
+        raise UsageError("--compiled goes with a task.", "`sandbox tasks` lists the tasks.")
+    if compiled:
+        typer.echo(safe(derived(library.load(name).task)), nl=False)
+        return
     if "/" in name:
         loaded = library.load(name)
         if as_json:
@@ -153,6 +161,14 @@ def show_graph(task: "Task", drawing: Drawing, output: Path | None) -> None:
         raise UsageError(
             f"{output} cannot be written: {error.strerror}.", "Choose another file for --output."
         ) from error
+
+
+def derived(task: "Task") -> str:
+    """Write what a task may be given in place of its plan, as its file would hold it."""
+    from sandbox.model import yaml_tree
+
+    names = {"oracle", "graph", "statements"}
+    return yaml_tree.text(task.model_dump(mode="json", include=names, exclude_defaults=True))
 
 
 def unfinished(problem: str) -> str:

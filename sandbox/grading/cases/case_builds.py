@@ -8,7 +8,7 @@ from sandbox.container.engines.base import Session
 from sandbox.grading.cases.standing import Standing
 from sandbox.grading.testers import Testers, drawn_folder, drawn_name
 from sandbox.model.session import ROOT, Command
-from sandbox.model.task import Build
+from sandbox.model.task_tests import Build
 
 FILES, BUILT, PROGRAM = "{files}", "{built}", "{program}"
 LOG_LIMIT = 2000

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox.container.engines.base import ImageInfo
-from sandbox.model.task import World
+from sandbox.model.world import World
 from sandbox.tasks import repos
 from sandbox.tasks.images import toolchain
 from sandbox.tasks.images.recipe import Recipe, Work, copy, digest, dockerfile, folder_digest

@@ -8,7 +8,7 @@ from pathlib import Path
 from sandbox.model.errors import RepositoryError
 from sandbox.model.glob import Globs
 from sandbox.model.repository import Release, Repository
-from sandbox.model.task import Defect, World
+from sandbox.model.world import Defect, World
 from sandbox.tasks.repos import archive as archives
 from sandbox.tasks.repos.git_commands import CommandError, Git
 from sandbox.tasks.repos.leaks import blob_id, leaks

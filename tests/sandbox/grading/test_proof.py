@@ -2,7 +2,7 @@ import pytest
 
 from sandbox.grading.proof import base_problems, gold_problems
 from sandbox.model.grade import CaseOutcome, CaseReport, TestOutcome, TestReport
-from sandbox.model.task import Cases
+from sandbox.model.task_tests import Cases
 from tests.graders.evidence import outcomes, task
 
 NEW, OLD = "tests/test_a.py::test_new", "tests/test_a.py::test_old"

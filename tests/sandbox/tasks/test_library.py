@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sandbox.model import places
 from sandbox.model.errors import DocumentError, UsageError
-from sandbox.model.task import Tests
+from sandbox.model.task_tests import Tests
 from sandbox.tasks import library
 
 NAME = "humanize/file-sizes"

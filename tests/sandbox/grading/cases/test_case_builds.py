@@ -14,7 +14,7 @@ from sandbox.model import documents, places
 from sandbox.model.case import CaseFile
 from sandbox.model.grade import CaseReport
 from sandbox.model.session import Command
-from sandbox.model.task import Build
+from sandbox.model.task_tests import Build
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
 

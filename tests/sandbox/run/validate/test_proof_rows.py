@@ -12,7 +12,7 @@ from sandbox.model.grade import (
     Verdict,
 )
 from sandbox.model.job import Job, JobResult
-from sandbox.model.task import Cases
+from sandbox.model.task_tests import Cases
 from sandbox.run.validate.agent_runs import Ran, no_oracle, order_row
 from sandbox.run.validate.candidate_grading import Regraded
 from sandbox.run.validate.checks import Check, Row

@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.model.artifact import Artifact, ArtifactKind
 from sandbox.model.repository import Person, Release, Repository
-from sandbox.model.task import Defect, Overlay, Worktree, World
+from sandbox.model.world import Defect, Overlay, Worktree, World
 from sandbox.tasks import repos
 from sandbox.tasks.sources import Sources
 

@@ -9,7 +9,7 @@ from dulwich.repo import Repo
 
 from sandbox.model import documents, places
 from sandbox.model.repository import Repository
-from sandbox.model.task import Defect, World
+from sandbox.model.world import Defect, World
 from sandbox.tasks import repos
 from sandbox.tasks.sources import Sources
 from tests.sandbox.tasks.repos.gadget import WORLD, build, git, hidden

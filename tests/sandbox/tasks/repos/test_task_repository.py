@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.model.errors import RepositoryError
 from sandbox.model.repository import Repository
-from sandbox.model.task import Defect, Worktree, World
+from sandbox.model.world import Defect, Worktree, World
 from sandbox.tasks import repos
 from tests.sandbox.tasks.repos.gadget import AUTHOR, WORLD, build, git
 

@@ -1,0 +1,64 @@
+"""What a task lays over its repository."""
+
+from pydantic import field_validator
+
+from sandbox.model.artifact import Artifact
+from sandbox.model.base import Record
+from sandbox.model.registry import Registry
+from sandbox.model.repository import Moment
+from sandbox.model.server import Server
+
+
+class Defect(Record):
+    """A patch of ours, woven into every release from `since` on, so that no history shows it."""
+
+    patch: str
+    since: str
+
+
+class Overlay(Record):
+    """A folder laid over the last release and committed."""
+
+    folder: str
+    message: str
+    date: Moment
+
+
+class Worktree(Record):
+    """The user's work in progress, in this order."""
+
+    stash: str | None = None
+    """A patch to the worktree that is put away as the stash's one entry."""
+    staged: str | None = None
+    """A patch to the worktree and the index."""
+    unstaged: str | None = None
+    """A patch to the worktree alone."""
+    untracked: str | None = None
+    """A folder whose files are laid into the worktree."""
+
+
+class World(Record):
+    """What the task lays over the repo."""
+
+    release: str
+    """The newest release that the repository holds."""
+    defects: tuple[Defect, ...] = ()
+    overlays: tuple[Overlay, ...] = ()
+    """Instruction files and the like."""
+    hooks: str | None = None
+    """A folder of git hooks."""
+    worktree: Worktree = Worktree()
+    mirror: tuple[Artifact, ...] = ()
+    """What the offline package mirror in the image holds."""
+    registry: Registry | None = None
+    """What a grant connects a command to; nothing of it is in the image."""
+    servers: tuple[Server, ...] = ()
+    """Tool servers (MCP over stdio) that the agent reaches by `discover_tools` and `call_tool`."""
+
+    @field_validator("servers")
+    @classmethod
+    def _names_differ(cls, servers: tuple[Server, ...]) -> tuple[Server, ...]:
+        for place, server in enumerate(servers):
+            if any(server.name == other.name for other in servers[:place]):
+                raise ValueError(f"two servers have the name {server.name!r}")
+        return servers

@@ -1,0 +1,1 @@
+"""Plans: what a task is made of, and what is derived from it."""

@@ -1,0 +1,185 @@
+"""From a task file to a task: oracle and world graph are derived from its plan."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from sandbox.model import documents
+from sandbox.model.graph import Deed, Edge, Graph, State
+from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
+from sandbox.model.statement import Statement
+from sandbox.model.task import Script, ScriptedAction, Task, TaskBase, TaskFile
+from sandbox.model.task_tests import RecordedTests, Tests
+
+Texts = Mapping[str, str]
+"""By name: what the files beside the task file hold that its deeds name."""
+
+
+def compiled(file: TaskFile, folder: Path) -> Task:
+    """Derive a task; what the file says by hand stands.
+
+    `folder` holds the files that it names, all of which are there. DocumentError where one of
+    them cannot be read or is wrong.
+    """
+    common = {name: getattr(file, name) for name in TaskBase.model_fields}
+    common["tests"] = _tests(file.tests, folder)
+    common["statements"] = (*file.statements, *_statements(file))
+    common["other_oracles"] = {
+        name: _script(folder / others) if isinstance(others, str) else others
+        for name, others in file.other_oracles.items()
+    }
+    if file.plan is None:
+        return Task(**common, oracle=file.oracle, graph=file.graph)
+    texts = {name: documents.read(folder / name) for name in files(file.plan)}
+    return Task(
+        **common,
+        oracle=file.oracle or oracle(file.plan, texts),
+        graph=file.graph or graph(file.plan, texts),
+    )
+
+
+def _tests(tests: Tests, folder: Path) -> Tests:
+    if tests.recorded is None:
+        return tests
+    recorded = documents.load(folder / tests.recorded, RecordedTests)
+    lists = {name: getattr(recorded, name) for name in RecordedTests.model_fields}
+    return Tests.model_validate({**dict(tests), "recorded": None, **lists})
+
+
+def _script(path: Path) -> tuple[ScriptedAction, ...]:
+    return documents.load(path, Script).root
+
+
+def problems(file: TaskFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Say what is wrong with a plan as a whole, each with its place in the file."""
+    if file.plan is None or file.graph is not None:
+        return
+    try:
+        graph(file.plan, dict.fromkeys(files(file.plan), ""))
+    except ValidationError as error:
+        for problem in error.errors():
+            yield ("plan",), problem["msg"].removeprefix("Value error, ")
+
+
+def files(plan: Plan) -> tuple[str, ...]:
+    """Names of the files whose text is an argument, each once."""
+    instead = (deed for way in plan.ways for deed in (*way.does, *way.instead.values()))
+    return tuple(
+        dict.fromkeys(name for deed in (*plan.deeds, *instead) for name in deed.files.values())
+    )
+
+
+def oracle(plan: Plan, texts: Texts) -> tuple[ScriptedAction, ...]:
+    """Return the actions of the segments, in order."""
+    return tuple(
+        ScriptedAction(action=deed.action, arguments=_arguments(deed, texts))
+        for deed in plan.deeds
+        if deed.action is not None
+    )
+
+
+def graph(plan: Plan, texts: Texts) -> Graph:
+    """Return the states that segments and ways join; ValidationError where they do not fit."""
+    edges = _Edges(plan, texts)
+    states = {plan.start: State(says=plan.says)}
+    for segment in plan.segments:
+        states[segment.to] = State(says=segment.says, right=segment.right)
+    return Graph(
+        start=plan.start,
+        variables=plan.variables,
+        states={**states, **plan.states},
+        edges=(*edges.of_segments(), *map(edges.of_way, plan.ways)),
+    )
+
+
+class _Edges:
+    """Edges of a plan, whose deeds know the oracle's actions by their positions."""
+
+    def __init__(self, plan: Plan, texts: Texts) -> None:
+        self._plan = plan
+        self._texts = texts
+        actions = [deed for deed in plan.deeds if deed.action is not None]
+        self._positions = {id(deed): place for place, deed in enumerate(actions, 1)}
+        self._labelled = {deed.label: deed for deed in actions if deed.label is not None}
+
+    def of_segments(self) -> Iterator[Edge]:
+        origin = self._plan.start
+        for segment in self._plan.segments:
+            yield Edge.model_validate(
+                {
+                    **_shared(segment),
+                    "from": (origin, *segment.also_from) if segment.also_from else origin,
+                    "to": segment.to,
+                    "does": self._deeds(segment.does),
+                }
+            )
+            origin = segment.to
+
+    def of_way(self, way: Way) -> Edge:
+        told = {**_shared(way), "from": way.origin, "to": way.to}
+        if way.like is None:
+            return Edge.model_validate({**told, "does": self._deeds(way.does)})
+        like = self._plan.segment(way.like)
+        done = (
+            way.instead.get(deed.label or "", deed)
+            for deed in like.does
+            if deed.label not in way.without
+        )
+        return Edge.model_validate(
+            {
+                **told,
+                "to": way.to or like.to,
+                "sets": {**like.sets, **way.sets},
+                "milestone": way.milestone or like.milestone,
+                "ends": way.ends or like.ends,
+                "does": self._deeds(done),
+            }
+        )
+
+    def _deeds(self, planned: Iterable[PlannedDeed]) -> tuple[Deed, ...]:
+        return tuple(self._deed(deed) for deed in planned)
+
+    def _deed(self, deed: PlannedDeed) -> Deed:
+        if deed.event is not None:
+            return Deed(event=deed.event, arguments=deed.arguments)
+        outcome = deed
+        if deed.again is not None:
+            meant = self._labelled[deed.again]
+            outcome = deed if deed.told else meant
+            position = self._positions[id(meant)]
+        elif id(deed) in self._positions:
+            position = self._positions[id(deed)]
+        else:
+            position = None
+        named = (
+            {"action": deed.action, "arguments": _arguments(deed, self._texts)}
+            if position is None
+            else {"oracle": position}
+        )
+        return Deed.model_validate(
+            {
+                **named,
+                "error_code": outcome.error_code,
+                "result": outcome.result,
+                "changes": outcome.changes,
+            }
+        )
+
+
+def _shared(part: Segment | Way) -> dict[str, object]:
+    names = ("id", "when", "sets", "milestone", "kind", "ends")
+    return {name: getattr(part, name) for name in names}
+
+
+def _arguments(deed: PlannedDeed, texts: Texts) -> dict[str, JsonValue]:
+    return {**deed.arguments, **{name: texts[file] for name, file in deed.files.items()}}
+
+
+def _statements(file: TaskFile) -> Iterator[Statement]:
+    """Join each rule with the words that tell it, where no statement does."""
+    for rule in file.rules:
+        fact = f"rule {rule.id}"
+        known = any(one.says == rule.says and fact in one.facts for one in file.statements)
+        if rule.says is not None and not known:
+            yield Statement(says=rule.says, stated_in=rule.stated_in, facts=(fact,))

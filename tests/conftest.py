@@ -8,7 +8,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-from tests import ROOT
+from tests import ROOT, samples
 
 CHOICES = (
     "SANDBOX_PROJECT",
@@ -52,8 +52,13 @@ def shared(nodeid: str) -> str:
     return next(tasks, file)
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks choose
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mix what keeps processors busy with what waits, from the beginning to the end."""
+    """Leave to `make test-all` what no sample has.
+
+    And mix what keeps processors busy with what waits, from the beginning to the end.
+    """
+    samples.put_off(items)
     keys = dict.fromkeys(shared(item.nodeid) for item in items)
     busy = [key for key in keys if key in TASKS or key.startswith(BUSY)]
     waiting = [key for key in keys if key not in busy]

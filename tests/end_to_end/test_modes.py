@@ -29,6 +29,7 @@ for number, action in enumerate(json.load(open(sys.argv[1]))):
 """
 
 
+@pytest.mark.thorough
 def test_spelling_is_what_separates_the_modes(tmp_path: Path, runs: Path, engine: Engine) -> None:
     program = tmp_path / "agent.py"
     program.write_text(MISSPELT)

@@ -47,6 +47,7 @@ def graded(engine: Engine, runs: Path, name: str, agent: str, words: str) -> tup
     return case, folder.load(folder.grade, RunGrade)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("task", "words"),
     [
@@ -62,6 +63,7 @@ def test_the_oracle_passes_in_other_words(
     assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("task", "rule", "words"),
     [

@@ -33,7 +33,7 @@ def bad(rows: Rows) -> dict[object, object]:
     return {row["what"]: row["notes"] for row in rows if not row["holds"]}
 
 
-QUICK = (Check.GRAPH, Check.PINS, Check.ORACLE, Check.VIOLATORS, Check.EXPLOITS)
+QUICK = (Check.GRAPH, Check.PINS, Check.ORACLE, Check.VIOLATORS)
 """Those that no other test of this file does, on a task that holds."""
 WHOLE = ("--jobs", "4", "--every-edge", "--gradings", "20")
 
@@ -46,10 +46,6 @@ def test_the_task_holds(runs: Path) -> None:
     assert all((runs / run).is_dir() for run in ran)
     by = {row["what"]: row for row in rows}
     assert by["oracle"]["result"] == by["oracle denied-first"]["result"] == "passed"
-    for run, row in ran.items():
-        folder = RunFolder(runs / run)
-        if folder.tests.is_file() and row["check"] == "exploits":
-            assert folder.load(folder.tests, TestReport).shared_with == (row["tests_of"] or "")
 
 
 @pytest.mark.thorough
@@ -60,6 +56,10 @@ def test_the_whole_of_the_task_holds(runs: Path) -> None:
     nothing = {by[agent]["tests_of"] or by[agent]["run"] for agent in ("null", "final-only")}
     assert len(nothing) == 1
     assert by["random 2"]["tests_of"] is None
+    for row in rows:
+        folder = RunFolder(runs / str(row["run"]))
+        if row["check"] == "exploits" and folder.tests.is_file():
+            assert folder.load(folder.tests, TestReport).shared_with == (row["tests_of"] or "")
 
 
 @pytest.mark.thorough
@@ -73,9 +73,10 @@ def test_what_is_wrong_with_a_task_is_told(project: Project, runs: Path) -> None
     project.replace(
         project.task, fragment + "  generated:\n", "  may:\n" + fragment + "  generated:\n"
     )
-    ids = "  fail_to_pass:\n", "    - 'tests/test_size_units.py::test_below_all_units[one]'\n"
-    project.replace(project.task, ids[1], "")
-    project.replace(project.task, ids[0], "".join(ids))
+    ids = "fail_to_pass:\n", "  - 'tests/test_size_units.py::test_below_all_units[one]'\n"
+    recorded = project.task.with_name("tests.yaml")
+    project.replace(recorded, ids[1], "")
+    project.replace(recorded, ids[0], "".join(ids))
     project.replace(project.task, "says: Do not push.", "says: Push nothing.")
     checks = ("facts", "tests", "oracle", "hunks", "reset", "gradings")
     options = [word for check in checks for word in ("--only", check)]
@@ -100,6 +101,7 @@ def test_a_check_that_is_not_there_is_a_mistake() -> None:
     assert sandbox("validate", TASK, "--only", "nonsense").code == 2
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("stage", ["null has ended", "oracle's candidates again"])
 def test_an_interrupt_leaves_nothing_behind(engine: Engine, runs: Path, stage: str) -> None:
     checks = [word for check in ("agents", "gradings") for word in ("--only", check)]

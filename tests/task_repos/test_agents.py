@@ -26,6 +26,7 @@ from sandbox.run.trial import Trial
 from sandbox.run.validate.shared_outcomes import SharedOutcomes
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
+from tests import samples
 from tests.end_to_end.commands import sandbox
 from tests.task_repos import ROOT
 from tests.task_repos.wrong_agents import wrong_agents
@@ -38,8 +39,8 @@ OTHERS = [(task, name) for task in TASKS for name in library.load(task).task.oth
 EACH = [(task, name) for task in TASKS for name in wrong_agents(task)]
 
 
-def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
-    """Run all wrong agents of a task, and its oracles but the first."""
+def graded(engine: Engine, task: str, names: list[str], runs: Path) -> dict[str, RunGrade]:
+    """Run some wrong agents of a task, and oracles of it but the first."""
     loaded = library.load(task)
     image = Images(engine, places.cache()).ensure(loaded, print)
     shared = SharedOutcomes()
@@ -56,10 +57,7 @@ def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
         return Trial(loaded, image, agent, approver, tester=tester, early=False)
 
     store = Store(runs)
-    jobs = [
-        Job(task=task, task_digest=loaded.digest, agent=name, trial=1)
-        for name in (*wrong_agents(task), *loaded.task.other_oracles)
-    ]
+    jobs = [Job(task=task, task_digest=loaded.digest, agent=name, trial=1) for name in names]
     found = {}
     for result in Batch(prepare, engine, store, AT_ONCE).results(jobs):
         assert result.run is not None, result.problem
@@ -71,14 +69,23 @@ def graded(engine: Engine, task: str, runs: Path) -> dict[str, RunGrade]:
 
 @pytest.fixture(scope="module")
 def grades(
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], dict[str, RunGrade]]]:
     """The grades of a task's agents, made when they are first asked for."""
     engine = engines.connect()
-    yield cache(lambda task: graded(engine, task, tmp_path_factory.mktemp("runs")))
+    tests = (test_a_wrong_agent_fails_for_its_own_reason, test_every_other_oracle_passes)
+    cases = samples.chosen(request, *(test.__name__ for test in tests))
+
+    @cache
+    def of_task(task: str) -> dict[str, RunGrade]:
+        names = [str(case["name"]) for case in cases if case["task"] == task]
+        return graded(engine, task, names, tmp_path_factory.mktemp("runs"))
+
+    yield of_task
     engine.close()
 
 
+@pytest.mark.sampled(every=13)
 @pytest.mark.parametrize(("task", "name"), EACH)
 def test_a_wrong_agent_fails_for_its_own_reason(
     grades: Callable[[str], dict[str, RunGrade]], task: str, name: str
@@ -91,6 +98,7 @@ def test_a_wrong_agent_fails_for_its_own_reason(
     assert any(expected.reason in reason.model_dump_json() for reason in reasons), reasons
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("task", "name"), OTHERS)
 def test_every_other_oracle_passes(
     grades: Callable[[str], dict[str, RunGrade]], task: str, name: str
@@ -99,6 +107,7 @@ def test_every_other_oracle_passes(
     assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "humanize/file-sizes"])
 def test_the_oracle_passes_on_the_command_line(task: str, tmp_path: Path) -> None:
     """That of humanize/file-sizes is tried by end_to_end/test_runs.py."""

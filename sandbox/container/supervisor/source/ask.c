@@ -303,13 +303,19 @@ void ask_take(struct listening *listening) {
 }
 
 void asks_tell_ended(bool git) {
-    struct ask *next;
-    for (struct ask *ask = asks; ask; ask = next) {
-        int status = 0;
-        next = ask->next;
+    bool any = false;
+    for (struct ask *ask = asks; ask; ask = ask->next) {
         if (ask->watch->traced || ask_waits(ask) || ask->state == VERIFYING) continue;
         if (ask->git != git) continue;
-        if (handle_status(ask->handle.fd, &status)) ask_end(ask, OUTCOME_EXITED, status);
+        ask->over = handle_status(ask->handle.fd, &ask->status);
+        any |= ask->over;
+    }
+    /* It may have ended since somebody looked at what it had written until then. */
+    if (any && git) notice_before_end(true);
+    struct ask *next;
+    for (struct ask *ask = asks; ask; ask = next) {
+        next = ask->next;
+        if (ask->over && ask->git == git) ask_end(ask, OUTCOME_EXITED, ask->status);
     }
 }
 

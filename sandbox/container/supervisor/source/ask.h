@@ -26,6 +26,8 @@ struct ask {
     pid_t pid, thread;
     bool first;      /* the command's own program */
     bool git;        /* what it writes below .git comes before its end */
+    bool over;       /* it has ended, with this status, and is told next */
+    int status;
     bool superseded; /* its process was seen to be about to run another one */
     struct user user;
     struct expectation expected;

@@ -127,6 +127,31 @@ def test_what_git_writes_comes_after_what_it_has_run(
     assert all(end < write for end, write in zip(ends, writes, strict=True))
 
 
+def test_what_git_writes_comes_before_its_end_however_busy_the_supervisor_is(
+    local: Local, folder: Path, told: Told
+) -> None:
+    """Beside large files that change all the time, and have to be hashed whenever one looks."""
+    line = """
+    git init -q -b main . && git config user.name A && git config user.email a@example.org
+    git config maintenance.auto false
+    printf '#!/bin/sh\\nexit 0\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
+    while :; do truncate -s 3000000 large; echo >> large; done & busy=$!
+    for n in $(seq 40); do git commit -q --allow-empty -m "$n" || exit 1; done
+    kill $busy
+    """
+    shell(local, folder, line)
+    inside, moved = False, 0
+    for what in told.lines:
+        if what == "run git":
+            inside = True
+        elif what == "end git":
+            inside = False
+        elif what == "wrote .git/refs/heads/main":
+            assert inside, told.lines
+            moved += 1
+    assert moved == 40
+
+
 def test_a_file_that_is_gone_for_one_program_was_gone(
     local: Local, folder: Path, told: Told
 ) -> None:

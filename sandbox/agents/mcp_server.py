@@ -35,7 +35,6 @@ from sandbox.agents.tools import Tool, tools
 from sandbox.model.action import ACTIONS
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import AgentError
-from sandbox.model.observation import Observation
 
 NAME = "sandbox"
 """What clients should call the server; many put it before the names of its tools."""
@@ -256,11 +255,19 @@ def _tool(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=dict(tool.parameters),
-        output_schema=Observation.model_json_schema(),
+        output_schema=_output_schema(),
         annotations=types.ToolAnnotations(
             read_only_hint=ACTIONS[tool.name].reads_only, open_world_hint=False
         ),
     )
+
+
+def _output_schema() -> dict[str, Any]:
+    """Describe what `_result` gives, which clients compare with this."""
+    schema = Reply.model_json_schema()
+    del schema["properties"]["id"]
+    schema["required"].remove("id")
+    return schema
 
 
 def _result(reply: Reply) -> types.CallToolResult:

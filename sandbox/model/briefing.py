@@ -54,6 +54,8 @@ class Reply(Record):
     error_code: ErrorCode | None
     message: str | None
     result: dict[str, JsonValue]
+    turns_left: int | None = None
+    """How many more actions the run may have; None where it is over."""
 
 
 class Ended(Record):
@@ -102,7 +104,9 @@ def brief(task: Task, run: str, worktree: str) -> Briefing:
     )
 
 
-def reply(identifier: str | None, action: str, observation: Observation) -> Reply:
+def reply(
+    identifier: str | None, action: str, observation: Observation, turns_left: int | None = None
+) -> Reply:
     """Address an observation to the request that it answers.
 
     The result has all keys of the action's, null where it was refused, so that an agent can look
@@ -116,6 +120,7 @@ def reply(identifier: str | None, action: str, observation: Observation) -> Repl
         error_code=observation.error_code,
         message=observation.message,
         result={**keys, **observation.result},
+        turns_left=turns_left,
     )
 
 

@@ -30,6 +30,11 @@ class Budget:
         """Seconds until the deadline."""
         return max(0.0, self.deadline - time.monotonic())
 
+    @property
+    def turns_left(self) -> int:
+        """Actions that may still be taken."""
+        return max(0, self.limits.turns - self.turns)
+
     def exhausted(self) -> Ending | None:
         """Say what leaves no further action, if anything does."""
         if self.disk.exceeded:

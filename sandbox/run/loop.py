@@ -166,7 +166,8 @@ class _Loop:
                 return Ending("agent_exited", self.agent.ending())
             observation, ending = self.turn(asked)
             name = asked.action if isinstance(asked, Request) else UNKNOWN
-            self.reply = briefing.reply(asked.id, name, observation)
+            left = None if ending else self.budget.turns_left
+            self.reply = briefing.reply(asked.id, name, observation, left)
             if ending is not None:
                 return ending
 

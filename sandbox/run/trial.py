@@ -110,6 +110,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         id=run,
         task=trial.task.task.id,
         task_digest=trial.task.digest,
+        operators=trial.task.variant.parts if trial.task.variant else (),
         image=trial.image.tag,
         image_id=trial.image.id,
         agent=agent.name,

@@ -14,7 +14,8 @@ from sandbox.model.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
 from sandbox.model.task import Task, TaskFile
 from sandbox.rules.policy import examples
-from sandbox.tasks.plans import compiler
+from sandbox.tasks.plans import compiler, operators
+from sandbox.tasks.plans.variant import Variant
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
@@ -32,9 +33,17 @@ class LoadedTask:
     """Where the file names of the task start."""
     repository: Repository
     digest: str
-    """SHA-256 over every file of the folder and the repo file; what grades are bound to."""
+    """SHA-256 over every file of the folder and the repo file, and what a variant comes to; what
+    grades are bound to."""
     cases: CaseFile | None = None
     """What `tests.cases` names."""
+    variant: Variant | None = None
+    """The task that it is made of, and the operators; none where no library read it."""
+
+    @property
+    def base(self) -> str:
+        """The id of the task whose image it has."""
+        return self.variant.task if self.variant else self.task.id
 
     @property
     def worktree(self) -> str:
@@ -49,16 +58,27 @@ def names() -> list[str]:
 
 
 def load(name: str) -> LoadedTask:
-    """Read a task; UsageError where there is none of that id, DocumentError where it is wrong."""
+    """Read a task, or compute a variant of one.
+
+    UsageError where there is none of that id or an operator cannot be applied, DocumentError where
+    it is wrong.
+    """
+    variant = operators.canonical(Variant.parse(name))
     known = names()
-    if name not in known:
-        raise _unknown(name, known)
-    folder = _root() / name
+    if variant.task not in known:
+        raise _unknown(variant.task, known)
+    folder = _root() / variant.task
     file = documents.load(folder / TASK, TaskFile, _problems)
     repository = documents.load(folder.parent / REPOSITORY, Repository)
-    _check(file, name, folder, repository)
-    task = compiler.compiled(file, folder)
-    return LoadedTask(task, folder, repository, _digest(folder), _cases(task, folder))
+    _check(file, variant.task, folder, repository)
+    file = compiler.inlined(file, folder)
+    digest = _digest(folder)
+    if variant.operators:
+        file = operators.applied(file, variant)
+    task = compiler.compiled(file)
+    if variant.operators:
+        digest = hashlib.sha256(f"{digest}\n{task.model_dump_json()}".encode()).hexdigest()
+    return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant)
 
 
 def _cases(task: Task, folder: Path) -> CaseFile | None:

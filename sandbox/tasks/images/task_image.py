@@ -48,7 +48,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
         task.world.model_dump_json(exclude={"registry"}),
         folder_digest(folder, world_files(task.world, folder)),
     )
-    return Recipe(task.id.replace("/", "-"), whole, below, make)
+    return Recipe(loaded.base.replace("/", "-"), whole, below, make)
 
 
 def _lay_servers(world: World, folder: Path, target: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from sandbox.model import documents
 from sandbox.model.graph import Deed, Edge, Graph, State
@@ -12,30 +12,32 @@ from sandbox.model.statement import Statement
 from sandbox.model.task import Script, ScriptedAction, Task, TaskBase, TaskFile
 from sandbox.model.task_tests import RecordedTests, Tests
 
-Texts = Mapping[str, str]
-"""By name: what the files beside the task file hold that its deeds name."""
 
+def inlined(file: TaskFile, folder: Path) -> TaskFile:
+    """Put the texts of files that a task file names into their places.
 
-def compiled(file: TaskFile, folder: Path) -> Task:
-    """Derive a task; what the file says by hand stands.
-
-    `folder` holds the files that it names, all of which are there. DocumentError where one of
-    them cannot be read or is wrong.
+    `folder` holds them, all of them there. DocumentError where one cannot be read or is wrong.
     """
-    common = {name: getattr(file, name) for name in TaskBase.model_fields}
-    common["tests"] = _tests(file.tests, folder)
-    common["statements"] = (*file.statements, *_statements(file))
-    common["other_oracles"] = {
-        name: _script(folder / others) if isinstance(others, str) else others
-        for name, others in file.other_oracles.items()
+    others = {
+        name: documents.load(folder / script, Script).root if isinstance(script, str) else script
+        for name, script in file.other_oracles.items()
     }
+    known: dict[str, object] = {"tests": _tests(file.tests, folder), "other_oracles": others}
+    if file.plan is not None:
+        texts = {name: documents.read(folder / name) for name in files(file.plan)}
+        known["plan"] = _with_texts(file.plan, texts)
+    return file.model_copy(update=known)
+
+
+def compiled(file: TaskFile) -> Task:
+    """Derive a task from a file that names no others; what it says by hand stands."""
+    common = {name: getattr(file, name) for name in TaskBase.model_fields}
+    common["statements"] = (*file.statements, *_statements(file))
+    common["other_oracles"] = file.other_oracles
     if file.plan is None:
         return Task(**common, oracle=file.oracle, graph=file.graph)
-    texts = {name: documents.read(folder / name) for name in files(file.plan)}
     return Task(
-        **common,
-        oracle=file.oracle or oracle(file.plan, texts),
-        graph=file.graph or graph(file.plan, texts),
+        **common, oracle=file.oracle or oracle(file.plan), graph=file.graph or graph(file.plan)
     )
 
 
@@ -47,8 +49,21 @@ def _tests(tests: Tests, folder: Path) -> Tests:
     return Tests.model_validate({**dict(tests), "recorded": None, **lists})
 
 
-def _script(path: Path) -> tuple[ScriptedAction, ...]:
-    return documents.load(path, Script).root
+def _with_texts(plan: Plan, texts: Mapping[str, str]) -> Plan:
+    def deed(planned: PlannedDeed) -> PlannedDeed:
+        read = {name: texts[file] for name, file in planned.files.items()}
+        known = {"arguments": {**planned.arguments, **read}, "files": {}}
+        return planned.model_copy(update=known) if read else planned
+
+    def part(of: Segment) -> Segment:
+        return of.model_copy(update={"does": tuple(map(deed, of.does))})
+
+    def way(of: Way) -> Way:
+        instead = {label: deed(other) for label, other in of.instead.items()}
+        return of.model_copy(update={"does": tuple(map(deed, of.does)), "instead": instead})
+
+    known = {"segments": tuple(map(part, plan.segments)), "ways": tuple(map(way, plan.ways))}
+    return plan.model_copy(update=known)
 
 
 def problems(file: TaskFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -56,7 +71,7 @@ def problems(file: TaskFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
     if file.plan is None or file.graph is not None:
         return
     try:
-        graph(file.plan, dict.fromkeys(files(file.plan), ""))
+        graph(file.plan)
     except ValidationError as error:
         for problem in error.errors():
             yield ("plan",), problem["msg"].removeprefix("Value error, ")
@@ -70,18 +85,18 @@ def files(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def oracle(plan: Plan, texts: Texts) -> tuple[ScriptedAction, ...]:
+def oracle(plan: Plan) -> tuple[ScriptedAction, ...]:
     """Return the actions of the segments, in order."""
     return tuple(
-        ScriptedAction(action=deed.action, arguments=_arguments(deed, texts))
+        ScriptedAction(action=deed.action, arguments=deed.arguments)
         for deed in plan.deeds
         if deed.action is not None
     )
 
 
-def graph(plan: Plan, texts: Texts) -> Graph:
+def graph(plan: Plan) -> Graph:
     """Return the states that segments and ways join; ValidationError where they do not fit."""
-    edges = _Edges(plan, texts)
+    edges = _Edges(plan)
     states = {plan.start: State(says=plan.says)}
     for segment in plan.segments:
         states[segment.to] = State(says=segment.says, right=segment.right)
@@ -96,9 +111,8 @@ def graph(plan: Plan, texts: Texts) -> Graph:
 class _Edges:
     """Edges of a plan, whose deeds know the oracle's actions by their positions."""
 
-    def __init__(self, plan: Plan, texts: Texts) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._texts = texts
         actions = [deed for deed in plan.deeds if deed.action is not None]
         self._positions = {id(deed): place for place, deed in enumerate(actions, 1)}
         self._labelled = {deed.label: deed for deed in actions if deed.label is not None}
@@ -153,7 +167,7 @@ class _Edges:
         else:
             position = None
         named = (
-            {"action": deed.action, "arguments": _arguments(deed, self._texts)}
+            {"action": deed.action, "arguments": deed.arguments}
             if position is None
             else {"oracle": position}
         )
@@ -170,10 +184,6 @@ class _Edges:
 def _shared(part: Segment | Way) -> dict[str, object]:
     names = ("id", "when", "sets", "milestone", "kind", "ends")
     return {name: getattr(part, name) for name in names}
-
-
-def _arguments(deed: PlannedDeed, texts: Texts) -> dict[str, JsonValue]:
-    return {**deed.arguments, **{name: texts[file] for name, file in deed.files.items()}}
 
 
 def _statements(file: TaskFile) -> Iterator[Statement]:

@@ -110,8 +110,12 @@ def test_a_call_is_a_request_and_its_result_structured(client: Client, served: S
         "error_code": None,
         "message": "read_file",
         "result": {"n": "é\u2028"},
+        "turns_left": None,
     }
     assert result["structuredContent"] == expected
+    schema = tools(client)["read_file"]["outputSchema"]
+    assert schema["properties"].keys() == expected.keys()
+    assert set(schema["required"]) < expected.keys()
     assert [json.loads(part["text"]) for part in result["content"]] == [expected]
     assert not result["isError"]
 

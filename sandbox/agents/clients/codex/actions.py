@@ -75,7 +75,9 @@ class Actions:
         if not heard:
             return TAKEN_BACK
         try:
-            return Observation.model_validate_json(json.dumps(heard["result"]["structuredContent"]))
+            told = heard["result"]["structuredContent"]
+            seen = {name: told[name] for name in Observation.model_fields}
+            return Observation.model_validate_json(json.dumps(seen))
         except (KeyError, TypeError, ValidationError) as error:
             raise CallError(f"The run answered something else: {str(heard)[:200]}") from error
 

@@ -20,20 +20,20 @@ NAME = "humanize/file-sizes"
 
 
 def edges(**way: object) -> dict[str, Edge]:
-    made = compiler.graph(plan({}, way), {})  # type: ignore[arg-type]
+    made = compiler.graph(plan({}, way))  # type: ignore[arg-type]
     return {edge.id: edge for edge in made.edges}
 
 
 def test_segments_are_the_oracles_way() -> None:
     made = plan({}, {})
-    assert [one.action for one in compiler.oracle(made, {})] == [
+    assert [one.action for one in compiler.oracle(made)] == [
         "read_file",
         "git_diff",
         "apply_patch",
         "run_tests",
         "final_answer",
     ]
-    graph = compiler.graph(made, {})
+    graph = compiler.graph(made)
     assert [(edge.id, edge.origins, edge.to) for edge in graph.edges] == [
         ("look", ("fresh",), "told"),
         ("fix", ("told",), "fixed"),
@@ -48,7 +48,7 @@ def test_segments_are_the_oracles_way() -> None:
 
 
 def test_a_segment_can_be_done_from_elsewhere_too() -> None:
-    made = compiler.graph(plan({"also_from": ["lost2"]}, {}, states={"lost2": {}}), {})
+    made = compiler.graph(plan({"also_from": ["lost2"]}, {}, states={"lost2": {}}))
     assert made.edges[1].origins == ("told", "lost2")
 
 
@@ -92,7 +92,7 @@ def test_what_is_compiled_may_stand_in_the_plans_place(name: str, tmp_path: Path
     by_hand.write_text(yaml_tree.text({**rest, **cast(dict[str, object], shown)}))
     file = documents.load(by_hand, TaskFile)
     assert file.plan is None
-    assert compiler.compiled(file, loaded.folder) == loaded.task
+    assert compiler.compiled(compiler.inlined(file, loaded.folder)) == loaded.task
 
 
 def test_a_graph_by_hand_overrides_the_plans() -> None:
@@ -101,7 +101,8 @@ def test_a_graph_by_hand_overrides_the_plans() -> None:
     task = loaded.task
     assert task.graph is not None
     other = task.graph.model_copy(update={"edges": task.graph.edges[:-1]})
-    assert compiler.compiled(file.model_copy(update={"graph": other}), loaded.folder).graph == other
+    by_hand = compiler.inlined(file, loaded.folder).model_copy(update={"graph": other})
+    assert compiler.compiled(by_hand).graph == other
 
 
 def test_a_rule_and_its_words_are_a_statement() -> None:

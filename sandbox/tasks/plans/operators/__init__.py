@@ -1,0 +1,67 @@
+"""Operators: pure functions from a task file to a harder one, one decision each.
+
+`docs/operators.md` has a section for each, with a before and after.
+"""
+
+import difflib
+
+from sandbox.model.errors import UsageError
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.operators import final_check, scarcity, tight_budget
+from sandbox.tasks.plans.operators.base import Operator, UnfitError
+from sandbox.tasks.plans.variant import Variant
+
+OPERATORS: tuple[Operator, ...] = (
+    final_check.OPERATOR,
+    scarcity.OPERATOR,
+    tight_budget.OPERATOR,
+)
+"""In the order in which they are applied: what adds to the way comes before what measures it."""
+
+
+def canonical(variant: Variant) -> Variant:
+    """Bring its operators into their order; UsageError where one is unknown or stands twice."""
+    known = {operator.name: operator for operator in OPERATORS}
+    order = list(known)
+    names = [name for name, _ in variant.operators]
+    for place, name in enumerate(names):
+        if name not in known:
+            nearest = difflib.get_close_matches(name, order, n=1) or order
+            raise UsageError(
+                f"There is no operator {name!r}.",
+                f"Did you mean {' or '.join(nearest)}? docs/operators.md has them all.",
+            )
+        if name in names[:place]:
+            raise UsageError(f"{variant}: {name} stands twice.", "Name it once.")
+    ordered = sorted(variant.operators, key=lambda each: order.index(each[0]))
+    return Variant(
+        variant.task, tuple((name, _strength(known[name], given)) for name, given in ordered)
+    )
+
+
+def _strength(operator: Operator, given: int | None) -> int:
+    if given is None:
+        return operator.usual
+    if given not in operator.strengths:
+        first, last = operator.strengths[0], operator.strengths[-1]
+        has = f"strengths {first} to {last}" if last > first else f"the strength {first} alone"
+        raise UsageError(f"{operator.name} has {has}, not {given}.", "Choose one of these.")
+    return given
+
+
+def applied(file: TaskFile, variant: Variant) -> TaskFile:
+    """Apply the operators of a canonical variant; UsageError where one of them cannot be.
+
+    `file` names no other files (`compiler.inlined`). What comes of it has the variant's name.
+    """
+    known = {operator.name: operator for operator in OPERATORS}
+    for name, given in variant.operators:
+        operator = known[name]
+        try:
+            file = operator.apply(file, _strength(operator, given))
+        except UnfitError as unfit:
+            raise UsageError(
+                f"{name} cannot be applied to {variant.task}: {unfit}.",
+                "Leave it out, or choose another task.",
+            ) from unfit
+    return file.model_copy(update={"id": str(variant)})

@@ -1,0 +1,41 @@
+"""Variants in containers: the same image, the same oracle, and what an operator adds is judged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sandbox.container.engines.base import Engine
+from sandbox.model.task import Task
+from tests.end_to_end.commands import recorded, sandbox, validate
+
+pytestmark = pytest.mark.engine
+
+NAME = "qs/guard-once+scarcity.5+tight-budget.5"
+
+
+def test_what_operators_add_is_kept_by_the_oracle_and_broken_by_one_run_more(runs: Path) -> None:
+    only = ("--only", "oracle", "--only", "violators", "--only", "facts", "--jobs", "2")
+    ended = validate(NAME, "--json", *only, "--runs", runs)
+    assert ended.code == 0, ended.out
+    rows = {row["what"]: row for row in json.loads(ended.out)["tasks"][NAME]["rows"]}
+    assert rows["oracle"]["result"] == "passed"
+    assert rows["breaks tests-are-scarce"]["result"] == "failed"
+
+
+def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
+    runs: Path, engine: Engine, tmp_path: Path
+) -> None:
+    task = Task.model_validate_json(sandbox("show", NAME, "--json").out)
+    spare = task.limits.turns - len(task.oracle)
+    idle = {"action": "run_command", "arguments": {"command": "true"}}
+    script = [*([idle] * (spare + 1)), *(each.model_dump(mode="json") for each in task.oracle)]
+    agent = tmp_path / "idle.yaml"
+    agent.write_text(json.dumps(script))
+    ended = sandbox("run", NAME, "--agent", agent, "--runs", runs)
+    assert ended.code == 1, ended
+    stored = recorded(runs, engine)
+    assert stored.ended.reason == "turn_limit"
+    assert stored.record.operators == ("scarcity.5", "tight-budget.5")
+    base = json.loads(sandbox("build", "qs/guard-once", "--json").out)
+    assert stored.record.image in json.dumps(base)

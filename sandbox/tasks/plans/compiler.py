@@ -1,6 +1,6 @@
 """From a task file to a task: oracle and world graph are derived from its plan."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,6 +11,9 @@ from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
 from sandbox.model.statement import Statement
 from sandbox.model.task import Script, ScriptedAction, Task, TaskBase, TaskFile
 from sandbox.model.task_tests import RecordedTests, Tests
+
+_Placed = tuple[PlannedDeed, int | None]
+"""A deed of a segment with its place among the oracle's actions, from 1; None for an event."""
 
 
 def inlined(file: TaskFile, folder: Path) -> TaskFile:
@@ -39,31 +42,6 @@ def compiled(file: TaskFile) -> Task:
     return Task(
         **common, oracle=file.oracle or oracle(file.plan), graph=file.graph or graph(file.plan)
     )
-
-
-def _tests(tests: Tests, folder: Path) -> Tests:
-    if tests.recorded is None:
-        return tests
-    recorded = documents.load(folder / tests.recorded, RecordedTests)
-    lists = {name: getattr(recorded, name) for name in RecordedTests.model_fields}
-    return Tests.model_validate({**dict(tests), "recorded": None, **lists})
-
-
-def _with_texts(plan: Plan, texts: Mapping[str, str]) -> Plan:
-    def deed(planned: PlannedDeed) -> PlannedDeed:
-        read = {name: texts[file] for name, file in planned.files.items()}
-        known = {"arguments": {**planned.arguments, **read}, "files": {}}
-        return planned.model_copy(update=known) if read else planned
-
-    def part(of: Segment) -> Segment:
-        return of.model_copy(update={"does": tuple(map(deed, of.does))})
-
-    def way(of: Way) -> Way:
-        instead = {label: deed(other) for label, other in of.instead.items()}
-        return of.model_copy(update={"does": tuple(map(deed, of.does)), "instead": instead})
-
-    known = {"segments": tuple(map(part, plan.segments)), "ways": tuple(map(way, plan.ways))}
-    return plan.model_copy(update=known)
 
 
 def problems(file: TaskFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -108,14 +86,47 @@ def graph(plan: Plan) -> Graph:
     )
 
 
+def _tests(tests: Tests, folder: Path) -> Tests:
+    if tests.recorded is None:
+        return tests
+    recorded = documents.load(folder / tests.recorded, RecordedTests)
+    lists = {name: getattr(recorded, name) for name in RecordedTests.model_fields}
+    return Tests.model_validate({**dict(tests), "recorded": None, **lists})
+
+
+def _with_texts(plan: Plan, texts: Mapping[str, str]) -> Plan:
+    def deed(planned: PlannedDeed) -> PlannedDeed:
+        read = {name: texts[file] for name, file in planned.files.items()}
+        known = {"arguments": {**planned.arguments, **read}, "files": {}}
+        return planned.model_copy(update=known) if read else planned
+
+    def part(of: Segment) -> Segment:
+        return of.model_copy(update={"does": tuple(map(deed, of.does))})
+
+    def way(of: Way) -> Way:
+        instead = {label: deed(other) for label, other in of.instead.items()}
+        return of.model_copy(update={"does": tuple(map(deed, of.does)), "instead": instead})
+
+    known = {"segments": tuple(map(part, plan.segments)), "ways": tuple(map(way, plan.ways))}
+    return plan.model_copy(update=known)
+
+
 class _Edges:
     """Edges of a plan, whose deeds know the oracle's actions by their positions."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        actions = [deed for deed in plan.deeds if deed.action is not None]
-        self._positions = {id(deed): place for place, deed in enumerate(actions, 1)}
-        self._labelled = {deed.label: deed for deed in actions if deed.label is not None}
+        self._placed: dict[str, tuple[_Placed, ...]] = {}
+        """By segment: its deeds."""
+        taken = 0
+        for segment in plan.segments:
+            placed = []
+            for deed in segment.does:
+                taken += deed.action is not None
+                placed.append((deed, taken if deed.action is not None else None))
+            self._placed[segment.id] = tuple(placed)
+        every = (each for placed in self._placed.values() for each in placed)
+        self._labelled = {deed.label: (deed, place) for deed, place in every if deed.label}
 
     def of_segments(self) -> Iterator[Edge]:
         origin = self._plan.start
@@ -125,7 +136,7 @@ class _Edges:
                     **_shared(segment),
                     "from": (origin, *segment.also_from) if segment.also_from else origin,
                     "to": segment.to,
-                    "does": self._deeds(segment.does),
+                    "does": tuple(_deed(*placed) for placed in self._placed[segment.id]),
                 }
             )
             origin = segment.to
@@ -133,13 +144,8 @@ class _Edges:
     def of_way(self, way: Way) -> Edge:
         told = {**_shared(way), "from": way.origin, "to": way.to}
         if way.like is None:
-            return Edge.model_validate({**told, "does": self._deeds(way.does)})
+            return Edge.model_validate({**told, "does": tuple(map(self._done, way.does))})
         like = self._plan.segment(way.like)
-        done = (
-            way.instead.get(deed.label or "", deed)
-            for deed in like.does
-            if deed.label not in way.without
-        )
         return Edge.model_validate(
             {
                 **told,
@@ -147,38 +153,35 @@ class _Edges:
                 "sets": {**like.sets, **way.sets},
                 "milestone": way.milestone or like.milestone,
                 "ends": way.ends or like.ends,
-                "does": self._deeds(done),
+                "does": tuple(
+                    self._done(way.instead[deed.label])
+                    if deed.label in way.instead
+                    else _deed(deed, place)
+                    for deed, place in self._placed[like.id]
+                    if deed.label not in way.without
+                ),
             }
         )
 
-    def _deeds(self, planned: Iterable[PlannedDeed]) -> tuple[Deed, ...]:
-        return tuple(self._deed(deed) for deed in planned)
+    def _done(self, deed: PlannedDeed) -> Deed:
+        """Return what a way does, which may be an action of the oracle again."""
+        if deed.again is None:
+            return _deed(deed, None)
+        meant, place = self._labelled[deed.again]
+        return _deed(deed if deed.told else meant, place)
 
-    def _deed(self, deed: PlannedDeed) -> Deed:
-        if deed.event is not None:
-            return Deed(event=deed.event, arguments=deed.arguments)
-        outcome = deed
-        if deed.again is not None:
-            meant = self._labelled[deed.again]
-            outcome = deed if deed.told else meant
-            position = self._positions[id(meant)]
-        elif id(deed) in self._positions:
-            position = self._positions[id(deed)]
-        else:
-            position = None
-        named = (
-            {"action": deed.action, "arguments": deed.arguments}
-            if position is None
-            else {"oracle": position}
-        )
-        return Deed.model_validate(
-            {
-                **named,
-                "error_code": outcome.error_code,
-                "result": outcome.result,
-                "changes": outcome.changes,
-            }
-        )
+
+def _deed(deed: PlannedDeed, position: int | None) -> Deed:
+    """Return an action with its outcome, of the oracle where it has a position; or an event."""
+    if deed.event is not None:
+        return Deed(event=deed.event, arguments=deed.arguments)
+    named = (
+        {"action": deed.action, "arguments": deed.arguments}
+        if position is None
+        else {"oracle": position}
+    )
+    outcome = {"error_code": deed.error_code, "result": deed.result, "changes": deed.changes}
+    return Deed.model_validate({**named, **outcome})
 
 
 def _shared(part: Segment | Way) -> dict[str, object]:

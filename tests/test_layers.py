@@ -77,6 +77,7 @@ ORDER = {
         {"dead_runs"},
         {"batch"},
         {"audit", "validate"},
+        {"recorded_tests"},
     ),
     "cli": (
         {"crash", "grouped", "inside", "open_sessions", "options", "terminal"},

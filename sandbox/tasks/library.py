@@ -81,6 +81,11 @@ def load(name: str) -> LoadedTask:
     return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant)
 
 
+def recorded(name: str) -> str | None:
+    """Return the name of the file that a task keeps the ids of its tests in, if it has one."""
+    return documents.load(_root() / name / TASK, TaskFile).tests.recorded
+
+
 def _cases(task: Task, folder: Path) -> CaseFile | None:
     """Read the file of cases, of which the task names each once."""
     named = task.tests.cases

@@ -89,7 +89,13 @@ def graph(plan: Plan) -> Graph:
 def _tests(tests: Tests, folder: Path) -> Tests:
     if tests.recorded is None:
         return tests
-    recorded = documents.load(folder / tests.recorded, RecordedTests)
+    told_by_cases = tests.cases is not None and tests.cases.fail_to_pass
+
+    def tells(file: RecordedTests) -> Iterator[tuple[tuple[str, ...], str]]:
+        if not file.fail_to_pass and not told_by_cases:
+            yield ("fail_to_pass",), "nothing fails before the fix"
+
+    recorded = documents.load(folder / tests.recorded, RecordedTests, tells)
     lists = {name: getattr(recorded, name) for name in RecordedTests.model_fields}
     return Tests.model_validate({**dict(tests), "recorded": None, **lists})
 

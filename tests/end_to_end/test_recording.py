@@ -1,0 +1,35 @@
+"""Test ids of a task are recorded as its oracle tells them apart."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.model import documents
+from sandbox.model.task_tests import RecordedTests
+from tests.end_to_end.commands import TASK, sandbox
+from tests.end_to_end.project import Project
+
+
+@pytest.mark.engine
+def test_ids_that_were_lost_are_found_again(project: Project, runs: Path) -> None:
+    file = project.task.with_name("tests.yaml")
+    whole = documents.load(file, RecordedTests)
+    one = whole.fail_to_pass[0]
+    file.write_text(f"fail_to_pass: ['{one}', 'tests/test_filesize.py::test_gone']\n")
+    differs = sandbox("record", TASK, "--check", "--runs", runs, **project.environment)
+    assert differs.code == 1, differs
+    assert f"fail_to_pass: {len(whole.fail_to_pass)}, before 2\n" in differs.out
+    assert "  - tests/test_filesize.py::test_gone\n" in differs.out
+    assert len(documents.load(file, RecordedTests).fail_to_pass) == 2
+    assert sandbox("record", TASK, "--runs", runs, **project.environment).code == 0
+    found = documents.load(file, RecordedTests)
+    assert found.fail_to_pass[0] == one
+    assert set(found.fail_to_pass) == set(whole.fail_to_pass)
+    assert set(found.pass_to_pass) >= set(whole.pass_to_pass)
+
+
+def test_a_task_with_its_ids_in_its_own_file_is_refused() -> None:
+    refused = sandbox("record", "cjson/planes")
+    assert refused.code == 2
+    assert "cjson/planes keeps the ids of its tests in task.yaml itself." in refused.err
+    assert "`tests.recorded: tests.yaml`" in refused.err

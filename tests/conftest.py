@@ -1,6 +1,7 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
+from sandbox.container import engines
+from sandbox.container.engines.base import Engine
 from tests import ROOT, samples
 
 CHOICES = (
@@ -43,6 +46,14 @@ def pytest_configure() -> None:
             signal.signal(number, signal.default_int_handler if interrupt else signal.SIG_DFL)
     # Commands that tests run on this host find the Python that runs the tests, as `python` too.
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """The engine that the environment names."""
+    engine = engines.connect()
+    yield engine
+    engine.close()
 
 
 def shared(nodeid: str) -> str:

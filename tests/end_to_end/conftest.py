@@ -1,9 +1,7 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine
 from sandbox.model import places
 from sandbox.tasks import library
@@ -11,13 +9,6 @@ from sandbox.tasks.images import BuiltImage, Images
 from tests.end_to_end import project as projects
 from tests.end_to_end.commands import TASK
 from tests.end_to_end.project import Project
-
-
-@pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="session")

@@ -4,17 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.model import places
 from sandbox.tasks.images import BuiltImage, Images
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")

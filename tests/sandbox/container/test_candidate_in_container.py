@@ -1,10 +1,7 @@
 """What an agent leaves in a real container, of each kind, and what of it crosses."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.candidate import Candidate, take
 from sandbox.container.changes.collector import Collector
 from sandbox.container.engines.base import Engine, Session, SessionSpec
@@ -47,13 +44,6 @@ KEPT_BACK = {
     "src/sitecustomize.py": "by its name",
     "link": "a symlink",
 }
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.grading.metrics.action_calls import calls
 from sandbox.grading.metrics.recovery import rates
@@ -47,13 +46,6 @@ ASK: list[JsonValue] = [
 ]
 DENIED: JsonValue = [{"scope": "network", "answer": {"approved": False, "reason": "Not today."}}]
 ONCE: JsonValue = [{"scope": "network", "answer": {"approved": True}}]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sandbox.container.candidate import Candidate, CandidateFile
-from sandbox.container.engines import connect
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading import base_report, gold_report, run_tests
 from sandbox.grading.testers import NUMBERS
@@ -41,13 +40,6 @@ FILE = "tests/test_probe.py"
 ANSWER = f"{FILE}::test_answer"
 
 Run = Callable[..., TestReport]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.model import places
 from sandbox.tasks.images import Images
 from tests.sandbox.run.containers import LIMITS, LOADED, Container
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture

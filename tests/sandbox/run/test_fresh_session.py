@@ -1,12 +1,10 @@
 """The container in which a candidate is tested, and a candidate that would fill its disk."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine
 from sandbox.model import places
@@ -29,13 +27,6 @@ kept.flush()
 time.sleep(0.5)
 from humanize.filesize import naturalsize
 """
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 def report_of(engine: Engine, mebibytes: int) -> TestReport:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import MANAGED, Engine, ImageInfo, Session, SessionSpec
 from sandbox.container.engines.fake import FakeEngine
 from sandbox.model import places
@@ -32,13 +31,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(places.project() / name, tmp_path / name)
     monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,10 @@
 
 import secrets
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines import packages
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.model import places
@@ -55,13 +53,6 @@ def test_npm_is_installed_where_it_is_missing_and_its_absence_is_named(
     program.chmod(0o755)
     package_clients.provide("npm", lines.append)
     assert lines == []
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture

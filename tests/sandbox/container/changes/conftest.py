@@ -1,8 +1,5 @@
-from collections.abc import Iterator
-
 import pytest
 
-from sandbox.container.engines import connect
 from sandbox.container.engines.base import Engine
 from sandbox.model import places
 from sandbox.tasks import library
@@ -13,13 +10,6 @@ from sandbox.tasks.library import LoadedTask
 @pytest.fixture(scope="session")
 def task() -> LoadedTask:
     return library.load("humanize/file-sizes")
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.model import places
 from sandbox.model.briefing import Reply, brief
@@ -26,13 +25,6 @@ pytestmark = pytest.mark.engine
 
 LOADED = library.load("humanize/file-sizes")
 PROGRAM = Path(__file__).with_name("plain_server.py").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from threading import Event
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.model import places
 from sandbox.model import trace as traces
@@ -30,13 +29,6 @@ pytestmark = pytest.mark.engine
 
 LOADED = library.load("humanize/file-sizes")
 OWN = "/tmp/attacks"
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(params=["exec", "ptrace"])

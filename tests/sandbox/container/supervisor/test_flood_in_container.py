@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.model import places
 from sandbox.model.agent_environment import ENVIRONMENT
@@ -39,13 +38,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-static", "-nostdlib", "-O1"]
     subprocess.run([*zig, "-o", built, Path(__file__).with_name("tiny.c")], check=True)
     return built
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(params=["exec", "ptrace"])

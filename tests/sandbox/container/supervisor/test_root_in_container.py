@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.model import places
 from sandbox.model.agent_environment import ENVIRONMENT
@@ -55,13 +54,6 @@ class Rooted:
         defaults: dict[str, Any] = {"cwd": "/tmp", "environment": ENVIRONMENT, "timeout": 60}
         chosen = defaults | {"interception": self.how} | options
         return self.session.run(Command(("/bin/sh", "-c", line), **chosen))
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = engines.connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(

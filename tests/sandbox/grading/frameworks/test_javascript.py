@@ -1,7 +1,7 @@
 """tape and node:test in real containers: honest outcomes, and candidates that forge theirs."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.container.candidate import Candidate, CandidateFile
-from sandbox.container.engines import connect
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading import run_tests
 from sandbox.grading.frameworks import FRAMEWORKS, node_test, tape
@@ -128,13 +127,6 @@ RIGHT = "module.exports = function () { return 42; };\n"
 WRONG = "module.exports = function () { return 41; };\n"
 
 Run = Callable[..., TestReport]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = connect()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def test_the_whole_of_the_task_holds(runs: Path) -> None:
     by = {row["what"]: row for row in rows}
     nothing = {by[agent]["tests_of"] or by[agent]["run"] for agent in ("null", "final-only")}
     assert len(nothing) == 1
-    assert by["random 2"]["tests_of"] is None
+    assert any(by[f"random {number}"]["tests_of"] is None for number in (1, 2, 3))
     for row in rows:
         folder = RunFolder(runs / str(row["run"]))
         if row["check"] == "exploits" and folder.tests.is_file():

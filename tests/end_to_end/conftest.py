@@ -11,7 +11,7 @@ from tests.end_to_end.commands import TASK
 from tests.end_to_end.project import Project
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def image(engine: Engine) -> BuiltImage:
     """The task's image."""
     return Images(engine, places.cache()).ensure(library.load(TASK), lambda _: None)

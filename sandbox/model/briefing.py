@@ -97,7 +97,7 @@ def brief(task: Task, run: str, worktree: str) -> Briefing:
                 arguments=kind.model_json_schema(),
             )
             for name, kind in ACTIONS.items()
-            if task.world.servers or name not in SERVER_ACTIONS
+            if task.world.every_server or name not in SERVER_ACTIONS
         ),
         final={name: field.type for name, field in task.final.items()},
         limits=task.limits,

@@ -46,6 +46,10 @@ class ImageError(SandboxError):
     """An image could not be built; the message ends with the last lines of the build."""
 
 
+class LayerError(SandboxError):
+    """A world's layer does not fit the image that it is to be laid over."""
+
+
 class DiskError(SandboxError):
     """The engine's disk has too little left for a run to be judged."""
 

@@ -1,9 +1,12 @@
 """What a task lays over its repository."""
 
-from pydantic import field_validator
+from typing import Self
+
+from pydantic import model_validator
 
 from sandbox.model.artifact import Artifact
 from sandbox.model.base import Record
+from sandbox.model.layer import Layer
 from sandbox.model.registry import Registry
 from sandbox.model.repository import Moment
 from sandbox.model.server import Server
@@ -54,11 +57,18 @@ class World(Record):
     """What a grant connects a command to; nothing of it is in the image."""
     servers: tuple[Server, ...] = ()
     """Tool servers (MCP over stdio) that the agent reaches by `discover_tools` and `call_tool`."""
+    layer: Layer = Layer()
+    """What is laid over the image; nothing of it is in there."""
 
-    @field_validator("servers")
-    @classmethod
-    def _names_differ(cls, servers: tuple[Server, ...]) -> tuple[Server, ...]:
-        for place, server in enumerate(servers):
-            if any(server.name == other.name for other in servers[:place]):
-                raise ValueError(f"two servers have the name {server.name!r}")
-        return servers
+    @property
+    def every_server(self) -> tuple[Server, ...]:
+        """The tool servers, those of the layer after those of the image."""
+        return (*self.servers, *self.layer.servers)
+
+    @model_validator(mode="after")
+    def _names_of_servers_differ(self) -> Self:
+        names = [server.name for server in self.every_server]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two servers have the name {name!r}")
+        return self

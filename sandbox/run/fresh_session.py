@@ -1,10 +1,11 @@
 """The container that the agent never saw, in which its candidate is tested."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
 from sandbox.container.candidate import Candidate
-from sandbox.container.engines.base import Engine, Session, SessionSpec
+from sandbox.container.engines.base import Session
 from sandbox.grading import run_tests
 from sandbox.model.grade import TestReport
 from sandbox.run.disk_watch import DiskWatch
@@ -15,10 +16,10 @@ class FreshSession:
     """Started in the background or when it is asked for."""
 
     def __init__(
-        self, engine: Engine, spec: SessionSpec, pool: ThreadPoolExecutor, *, early: bool
+        self, start: Callable[[], Session], pool: ThreadPoolExecutor, *, early: bool
     ) -> None:
-        """`early` has the pool start it at once."""
-        self._engine, self._spec, self._pool = engine, spec, pool
+        """`start` starts it; `early` has the pool do so at once."""
+        self._begin, self._pool = start, pool
         self._starting = self._start() if early else None
 
     def session(self) -> Session:
@@ -44,7 +45,7 @@ class FreshSession:
         return TestReport(outcomes={}, problem=problem)
 
     def _start(self) -> Future[Session]:
-        return self._pool.submit(self._engine.start, self._spec)
+        return self._pool.submit(self._begin)
 
     def __enter__(self) -> Self:
         return self

@@ -1,8 +1,10 @@
-"""What the containers of a run are started from, and the labels by which they are known."""
+"""The containers of a run: what they are started from, and the labels by which they are known."""
 
 import time
+from pathlib import Path
 
-from sandbox.container.engines.base import MANAGED, Limits, SessionSpec
+from sandbox.container import world_layer
+from sandbox.container.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
@@ -13,10 +15,32 @@ MARGIN = 64 << 20
 """Bytes by which the engine's own limit lies above a run's, so that who reaches it is found out."""
 
 
-def specification(
-    task: LoadedTask, image: BuiltImage, run: str, *, keep: bool = False
+def begin(
+    engine: Engine,
+    task: LoadedTask,
+    image: BuiltImage,
+    run: str,
+    *,
+    keep: bool = False,
+    files: Path | None = None,
+) -> Session:
+    """Start a container of a run, in the state that the agent finds; `gc` knows it by the run's id.
+
+    `files` is a folder of this host for an agent in the container. Raises as `Engine.start` and
+    `world_layer.lay` do.
+    """
+    session = engine.start(_specification(task, image, run, keep=keep, files=files))
+    try:
+        world_layer.lay(session, task.task.world.layer, task.worktree, task.repository.author)
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _specification(
+    task: LoadedTask, image: BuiltImage, run: str, *, keep: bool, files: Path | None
 ) -> SessionSpec:
-    """Say what the containers of a run are started from; `gc` knows them by its id."""
     limits = task.task.limits
     labels = {MANAGED: "1", RUN: run, STARTED: f"{time.time():.0f}"}
     return SessionSpec(
@@ -29,4 +53,5 @@ def specification(
             cpus=limits.cpus,
         ),
         keep=keep,
+        files=files,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from sandbox.run.actions.workspace import Workspace
 from sandbox.run.disk_watch import ready
 from sandbox.run.fresh_session import FreshSession
 from sandbox.run.loop import run as run_loop
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.run.stored_evidence import regrade
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
@@ -168,8 +168,8 @@ def _judged(
         session = _agent_session(trial, engine, folder, listener, stack)
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
         _run_agent(trial, agent, session, folder, listener, collector.users_work)
-        spec = specification(trial.task, trial.image, folder.id)
-        fresh = stack.enter_context(FreshSession(engine, spec, closing, early=trial.early))
+        start = partial(begin, engine, trial.task, trial.image, folder.id)
+        fresh = stack.enter_context(FreshSession(start, closing, early=trial.early))
         collected = collector.collect(fresh.session)
         folder.save(folder.changes, collected.changes)
         write_whole(folder.patch, collected.patch.encode())
@@ -190,8 +190,8 @@ def _agent_session(
     trial: Trial, engine: Engine, folder: RunFolder, listener: Listener, stack: ExitStack
 ) -> Session:
     listener.stage("starting a container")
-    spec = specification(trial.task, trial.image, folder.id, keep=trial.keep)
-    session = engine.start(replace(spec, files=trial.inside.files if trial.inside else None))
+    files = trial.inside.files if trial.inside else None
+    session = begin(engine, trial.task, trial.image, folder.id, keep=trial.keep, files=files)
     stack.callback(session.close)
     coverage, required = _coverage(trial, session), _required(trial)
     known: dict[str, object] = {"coverage": coverage}

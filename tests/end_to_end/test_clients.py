@@ -23,7 +23,7 @@ from sandbox.model import places
 from sandbox.model.client import GateReport
 from sandbox.model.task import ScriptedAction
 from sandbox.model.usage import ModelUsage
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.run.safety.gate import Gate
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
@@ -69,7 +69,7 @@ def shell(preset: Preset) -> Shell | None:
 @contextmanager
 def gate(preset: Preset, engine: Engine, image: BuiltImage) -> Iterator[Gate]:
     loaded = library.load(TASK)
-    with engine.start(specification(loaded, image, "gate")) as session:
+    with begin(engine, loaded, image, "gate") as session:
         yield Gate(preset, installed(preset), session, loaded.worktree)
 
 

@@ -131,7 +131,7 @@ def _drive(
 ) -> "GateReport":
     from sandbox.container import engines
     from sandbox.model import places
-    from sandbox.run.run_containers import specification
+    from sandbox.run.run_containers import begin
     from sandbox.run.safety.gate import Gate
     from sandbox.tasks import library
     from sandbox.tasks.images import Images
@@ -141,7 +141,7 @@ def _drive(
     try:
         image = Images(engine, places.cache()).ensure(loaded, progress.doing)
         name = f"{secrets.token_hex(4)}-gate"
-        with engine.start(specification(loaded, image, name)) as session:
+        with begin(engine, loaded, image, name) as session:
             return Gate(found, installed, session, loaded.worktree, model, progress.doing).check()
     finally:
         engine.close()

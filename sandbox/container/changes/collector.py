@@ -7,7 +7,7 @@ from typing import Literal
 
 from sandbox.container.changes import git, git_delivery, shared
 from sandbox.container.changes.bounds import Bounds
-from sandbox.container.changes.difference import Difference, state
+from sandbox.container.changes.difference import Difference, since, state
 from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.changes.manifest import Baseline, digests
 from sandbox.container.changes.mounts import mounts
@@ -51,6 +51,7 @@ class Collector:
         self._overlay = overlay if readable(overlay) else None
         if source == "overlay" and self._overlay is None:
             raise ValueError("the overlay of this session cannot be read")
+        self._laid = self._written() if self._overlay else {}
         self._root = None if self._overlay else Baseline(session, (b"/",), self._mounts)
         self._volatile = Baseline(session, self._mounts.volatile, self._mounts)
         self._volatile_digests = digests(session, self._volatile.files(session))
@@ -73,8 +74,9 @@ class Collector:
     def collect(self, pristine: Callable[[], Session]) -> Collected:
         """Compare; the session's processes are dead.
 
-        `pristine` gives a session of the same image that nobody used. It is asked at most once,
-        only by the manifest, and only where a file of the image differs; it is not closed.
+        `pristine` gives a session in the state of the start that nobody used. It is asked at most
+        once, by the manifest where a file of the image differs, by the overlay where one of the
+        world's layer does; it is not closed.
         EvidenceError where the overlay cannot be understood.
         """
         with self._differences(pristine) as (found, unlisted, contents):
@@ -136,13 +138,21 @@ class Collector:
             )
         elif self._overlay is not None:
             with OverlayWalk(self._overlay, self._mounts.excluded, bounds) as walk:
-                found = walk.differences()
-                session = _SessionContents(self._session, None, frozenset(volatile))
+                found = since(self._laid, walk.differences())
+                session = _SessionContents(self._session, _Image(pristine), frozenset(volatile))
                 yield (
                     found | volatile,
                     bounds.unlisted,
-                    _OverlayContents(walk, session, frozenset(volatile)),
+                    _OverlayContents(walk, session, frozenset(volatile), frozenset(self._laid)),
                 )
+
+    def _written(self) -> dict[bytes, Difference]:
+        """Give what the world's layer has written already."""
+        if self._overlay is None:
+            return {}
+        bounds = Bounds(lambda _: False)
+        with OverlayWalk(self._overlay, self._mounts.excluded, bounds) as walk:
+            return walk.digested(walk.differences())
 
     def _digested(self, files: list[bytes]) -> dict[bytes, str]:
         return {path: self._volatile_digests[path] for path in files}
@@ -205,7 +215,7 @@ def _touches(path: bytes, folder: bytes) -> bool:
 
 
 class _Image:
-    """The image's files, in a session that is asked for when the first of them is needed."""
+    """The files of the start, in a session that is asked for when the first of them is needed."""
 
     def __init__(self, pristine: Callable[[], Session]) -> None:
         self._pristine = pristine
@@ -226,11 +236,11 @@ class _SessionContents:
     """Contents by the supervisors of the run's session and of a pristine one."""
 
     current: Session
-    image: _Image | None
+    image: _Image
     volatile: frozenset[bytes]
 
     def read_before(self, path: bytes, limit: int) -> bytes | None:
-        if self.image is None or path in self.volatile:
+        if path in self.volatile:
             return None
         return self.image.session.read(path, limit=limit, follow=False)
 
@@ -245,9 +255,13 @@ class _OverlayContents:
     walk: OverlayWalk
     session: _SessionContents
     volatile: frozenset[bytes]
+    laid: frozenset[bytes]
+    """What is no more as the image has it, so that only a session shows how it was."""
 
     def read_before(self, path: bytes, limit: int) -> bytes | None:
-        return None if path in self.volatile else self.walk.read_before(path, limit)
+        if path in self.volatile or path in self.laid:
+            return self.session.read_before(path, limit)
+        return self.walk.read_before(path, limit)
 
     def read_after(self, path: bytes, limit: int) -> bytes | None:
         if path in self.volatile:

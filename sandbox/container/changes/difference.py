@@ -119,3 +119,15 @@ def _affordable(files: Iterable[tuple[bytes, int]]) -> list[bytes]:
             total += size
             chosen.append(path)
     return chosen
+
+
+def since(
+    earlier: Mapping[bytes, Difference], later: Mapping[bytes, Difference]
+) -> dict[bytes, Difference]:
+    """Give what changed between two looks, each of which compares with the same image."""
+    found = {path: pair for path, pair in later.items() if path not in earlier}
+    for path, pair in earlier.items():
+        now = later[path].after if path in later else pair.before
+        if now != pair.after:
+            found[path] = Difference(pair.after, now)
+    return found

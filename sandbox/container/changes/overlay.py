@@ -84,6 +84,16 @@ class OverlayWalk:
             pending.extend(self._compare(pending.pop()))
         return compare(self._before, self._after, self._digests_before, self._digests_after)
 
+    def digested(self, found: dict[bytes, Difference]) -> dict[bytes, Difference]:
+        """Give differences with the digests of files as they were."""
+        files = [path for path, (before, _) in found.items() if _is_file(before)]
+        digests = self._digests_before(sorted(files))
+        return found | {
+            path: found[path]._replace(before=before._replace(digest=digests[path]))
+            for path in files
+            if (before := found[path].before) is not None
+        }
+
     def read_before(self, path: bytes, limit: int) -> bytes:
         """Read a regular file of the image."""
         return b"".join(_read(self._holders[path], path, limit))
@@ -176,6 +186,10 @@ class OverlayWalk:
 
 def _below(path: bytes, name: bytes) -> bytes:
     return path + b"/" + name if path else name
+
+
+def _is_file(status: Status | None) -> bool:
+    return status is not None and status.kind is FileKind.FILE
 
 
 def _names(path: bytes, layers: Folders) -> set[bytes]:

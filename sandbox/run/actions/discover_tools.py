@@ -23,7 +23,7 @@ def prepare(action: DiscoverTools, _: Workspace) -> Prepared:
 
 def _discover(action: DiscoverTools, workspace: Workspace) -> Performed:
     """Ask each server, or the one that is named; one that cannot be used is told as such."""
-    servers = workspace.task.world.servers
+    servers = workspace.task.world.every_server
     if action.server is not None:
         servers = (named(action.server, workspace),)
     return done(FoundServers(servers=tuple(_found(server, workspace) for server in servers)))
@@ -31,7 +31,7 @@ def _discover(action: DiscoverTools, workspace: Workspace) -> Performed:
 
 def named(name: str, workspace: Workspace) -> Server:
     """Return the server of this name; Refusal where the world has none."""
-    servers = workspace.task.world.servers
+    servers = workspace.task.world.every_server
     for server in servers:
         if server.name == name:
             return server

@@ -11,7 +11,7 @@ from sandbox.model.change import ChangeSet
 from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import RunGrade, TestReport
 from sandbox.model.store import RunFolder
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.run.stored_evidence import evidence_of
 from sandbox.run.validate import hunks
 from sandbox.run.validate.hunks import Hunk
@@ -85,4 +85,4 @@ class Regrading:
 
     def _session(self, engine: Engine) -> Session:
         """Start a container that nobody has used."""
-        return engine.start(specification(self.task, self.image, self.folder.id))
+        return begin(engine, self.task, self.image, self.folder.id)

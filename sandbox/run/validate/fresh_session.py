@@ -6,7 +6,7 @@ from sandbox.container.engines.base import Engine, Session
 from sandbox.model import path_text as paths
 from sandbox.model.session import AGENT
 from sandbox.model.task import Task
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.run.validate.facts import Stated, stated
 from sandbox.run.validate.state import state_digest
@@ -28,7 +28,7 @@ class Look:
 
 def looking(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -> Look:
     """Start a session and look at it; raises as `state_digest` and the engine do."""
-    with engine.start(specification(loaded, image, label)) as session:
+    with begin(engine, loaded, image, label) as session:
         digest = state_digest(session)
         facts = stated(loaded.task, lambda place: _text(session, loaded.worktree, place))
         return Look(digest, tuple(facts))

@@ -11,7 +11,7 @@ from sandbox.model import places
 from sandbox.model.scratch import Scratch
 from sandbox.model.session import FileKind
 from sandbox.model.task import Task
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.tasks import repos
 from sandbox.tasks.images import BuiltImage
@@ -39,7 +39,7 @@ def rebuilt(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -
         world = loaded.task.world
         repos.build(loaded.repository, world, loaded.folder, sources, again, lambda _: None)
         built = files_of_folder(again)
-    with engine.start(specification(loaded, image, label)) as session:
+    with begin(engine, loaded, image, label) as session:
         shown = files_of_session(session, loaded.worktree)
     every = sorted(path for path in built.keys() | shown.keys() if not is_installed(path))
     return [paths.text(path) for path in every if built.get(path) != shown.get(path)]

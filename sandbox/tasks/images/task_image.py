@@ -45,7 +45,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
         *(path.read_text() for path in sorted(Path(repos.__file__).parent.glob("*.py"))),
         source.read_text(),
         repository.model_dump_json(),
-        task.world.model_dump_json(exclude={"registry"}),
+        task.world.model_dump_json(exclude={"registry", "layer"}),
         folder_digest(folder, world_files(task.world, folder)),
     )
     return Recipe(loaded.base.replace("/", "-"), whole, below, make)

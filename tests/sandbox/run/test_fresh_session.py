@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -11,7 +12,7 @@ from sandbox.model import places
 from sandbox.model.grade import TestReport
 from sandbox.model.session import MEBIBYTE
 from sandbox.run.fresh_session import FreshSession
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
 
@@ -33,8 +34,8 @@ def report_of(engine: Engine, mebibytes: int) -> TestReport:
     image = Images(engine, places.cache()).ensure(LOADED, lambda _: None)
     module = CandidateFile(WRITES.format(mebibytes).encode(), executable=False)
     candidate = Candidate({"src/humanize/__init__.py": module}, (), {})
-    spec = specification(TASK, image, "fills")
-    with ThreadPoolExecutor(1) as pool, FreshSession(engine, spec, pool, early=True) as fresh:
+    start = partial(begin, engine, TASK, image, "fills")
+    with ThreadPoolExecutor(1) as pool, FreshSession(start, pool, early=True) as fresh:
         return fresh.tested(TASK, candidate)
 
 

@@ -14,7 +14,7 @@ from sandbox.container import engines
 from sandbox.container.engines.base import Session
 from sandbox.model import places
 from sandbox.model.client import GateReport
-from sandbox.run.run_containers import specification
+from sandbox.run.run_containers import begin
 from sandbox.run.safety import gate
 from sandbox.run.safety.gate import Gate
 from sandbox.tasks import library
@@ -31,7 +31,7 @@ def session() -> Iterator[Session]:
     engine = engines.connect()
     try:
         image = Images(engine, places.cache()).ensure(LOADED, lambda _: None)
-        with engine.start(specification(LOADED, image, "gate")) as session:
+        with begin(engine, LOADED, image, "gate") as session:
             yield session
     finally:
         engine.close()

@@ -1,0 +1,73 @@
+"""What is laid over a task's image before the agent starts: commits, files and tool servers."""
+
+import posixpath
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from sandbox.model.base import Record
+from sandbox.model.repository import Moment
+from sandbox.model.server import Server
+
+
+def _stays_below(path: str) -> str:
+    if path.startswith("/") or posixpath.normpath(path) != path or path.split("/")[0] == "..":
+        raise ValueError(f"{path!r} leaves its place: write a plain path below the folder")
+    if path in ("", ".") or path.split("/")[0] == ".git":
+        raise ValueError(f"{path!r} is not a place for a file of a layer")
+    return path
+
+
+Below = Annotated[str, AfterValidator(_stays_below)]
+"""A path below the worktree or a server's folder."""
+
+
+class LaidFile(Record):
+    """A text file."""
+
+    path: Below
+    text: str
+    append: bool = False
+    """Whether the text comes behind what the file holds; otherwise there must be no such file."""
+
+
+class LaidCommit(Record):
+    """Files that the repository holds in a commit of its own."""
+
+    message: str = Field(min_length=1)
+    date: Moment
+    files: tuple[LaidFile, ...] = Field(min_length=1)
+
+
+class LaidServer(Server):
+    """A tool server with its files, which are laid into its folder and closed to the agent."""
+
+    files: dict[Below, str] = {}
+
+
+class Layer(Record):
+    """Commits are made first, on the branch that is checked out; then come the user's files."""
+
+    commits: tuple[LaidCommit, ...] = ()
+    files: tuple[LaidFile, ...] = ()
+    """The user's: not committed, not staged."""
+    servers: tuple[LaidServer, ...] = ()
+
+    @property
+    def every_file(self) -> Iterator[LaidFile]:
+        """Files of the worktree, in the order in which they are written."""
+        for commit in self.commits:
+            yield from commit.files
+        yield from self.files
+
+    @model_validator(mode="after")
+    def _writes_each_file_once(self) -> Self:
+        new = [file.path for file in self.every_file if not file.append]
+        for path in new:
+            if new.count(path) > 1:
+                raise ValueError(f"{path} is laid down twice")
+        for server in self.servers:
+            if server.folder is not None:
+                raise ValueError(f"server {server.name}: a layer's server has `files`, no `folder`")
+        return self

@@ -26,7 +26,7 @@ from sandbox.model.statement import RedundantHunk, Statement
 from sandbox.model.task_tests import Tests
 from sandbox.model.world import World
 
-ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:\+[a-z][a-z-]*\.[1-5])*$"
+ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:\+[a-z][a-z-]*\.[1-5])*(?:@[0-9]+)?$"
 """Of a task, or of a variant with the strength of each operator."""
 
 

@@ -23,13 +23,16 @@ def begin(
     *,
     keep: bool = False,
     files: Path | None = None,
+    bare: bool = False,
 ) -> Session:
     """Start a container of a run, in the state that the agent finds; `gc` knows it by the run's id.
 
-    `files` is a folder of this host for an agent in the container. Raises as `Engine.start` and
-    `world_layer.lay` do.
+    `bare` leaves it as its image is; `files` is a folder of this host for an agent in it. Raises
+    as `Engine.start` and `world_layer.lay` do.
     """
     session = engine.start(_specification(task, image, run, keep=keep, files=files))
+    if bare:
+        return session
     try:
         world_layer.lay(session, task.task.world.layer, task.worktree, task.repository.author)
     except BaseException:

@@ -1,4 +1,4 @@
-"""The worktree, built again from the pinned sources, against the one in a session."""
+"""The worktree of an image, built again from the pinned sources, against the one in a session."""
 
 import hashlib
 import os
@@ -39,7 +39,7 @@ def rebuilt(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -
         world = loaded.task.world
         repos.build(loaded.repository, world, loaded.folder, sources, again, lambda _: None)
         built = files_of_folder(again)
-    with begin(engine, loaded, image, label) as session:
+    with begin(engine, loaded, image, label, bare=True) as session:
         shown = files_of_session(session, loaded.worktree)
     every = sorted(path for path in built.keys() | shown.keys() if not is_installed(path))
     return [paths.text(path) for path in every if built.get(path) != shown.get(path)]

@@ -1,4 +1,4 @@
-"""Names of variants: `<repo>/<task>+<operator>[.<strength>]...`."""
+"""Names of variants: `<repo>/<task>+<operator>[.<strength>]...[@<number>]`."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,10 @@ from sandbox.model.errors import UsageError
 STRENGTHS = range(1, 6)
 USUAL = 3
 """The strength of an operator whose name stands alone."""
+NUMBERS = range(1, 1_000_001)
+"""What tells variants apart that differ in nothing but drawn values; 1 where none is named."""
 _PART = re.compile(r"([a-z][a-z-]*)(?:\.([0-9]{1,9}))?")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +21,21 @@ class Variant:
     task: str
     operators: tuple[tuple[str, int | None], ...]
     """Names with their strengths; None where the name leaves it to the operator."""
+    number: int | None = None
+    """What values are drawn by; None where the name leaves it open, or nothing is drawn."""
 
     @classmethod
     def parse(cls, name: str) -> "Variant":
-        """Read a name; UsageError where an operator's is spelt wrong."""
-        task, *parts = name.split("+")
-        return cls(task, tuple(_operator(name, part) for part in parts))
+        """Read a name; UsageError where an operator's or the number is spelt wrong."""
+        written, mark, number = name.partition("@")
+        task, *parts = written.split("+")
+        operators = tuple(_operator(name, part) for part in parts)
+        return cls(task, operators, _number(name, number) if mark else None)
 
     def __str__(self) -> str:
         """Return the name, each strength in it."""
-        return "+".join((self.task, *self.parts))
+        name = "+".join((self.task, *self.parts))
+        return name if self.number is None else f"{name}@{self.number}"
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -46,3 +54,14 @@ def _operator(name: str, part: str) -> tuple[str, int | None]:
             "Write them as in TASK+tight-budget.4.",
         )
     return found[1], int(found[2]) if found[2] else None
+
+
+def _number(name: str, text: str) -> int:
+    number = int(text) if _NUMBER.fullmatch(text) else 0
+    if number not in NUMBERS:
+        first, last = NUMBERS[0], NUMBERS[-1]
+        raise UsageError(
+            f"{name!r} is not the name of a variant: its number is {text!r}.",
+            f"Write a number from {first} to {last}, as in TASK+change-desk@7.",
+        )
+    return number

@@ -7,11 +7,22 @@ import difflib
 
 from sandbox.model.errors import UsageError
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.operators import final_check, scarcity, tight_budget
-from sandbox.tasks.plans.operators.base import Operator, UnfitError
-from sandbox.tasks.plans.variant import Variant
+from sandbox.tasks.plans.drawing import Drawing
+from sandbox.tasks.plans.operators import (
+    change_desk,
+    final_check,
+    missing_argument,
+    scarcity,
+    stale_record,
+    tight_budget,
+)
+from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
+from sandbox.tasks.plans.variant import NUMBERS, Variant
 
 OPERATORS: tuple[Operator, ...] = (
+    change_desk.OPERATOR,
+    missing_argument.OPERATOR,
+    stale_record.OPERATOR,
     final_check.OPERATOR,
     scarcity.OPERATOR,
     tight_budget.OPERATOR,
@@ -33,10 +44,36 @@ def canonical(variant: Variant) -> Variant:
             )
         if name in names[:place]:
             raise UsageError(f"{variant}: {name} stands twice.", "Name it once.")
+    for name in names:
+        _agrees(known[name], names)
     ordered = sorted(variant.operators, key=lambda each: order.index(each[0]))
     return Variant(
-        variant.task, tuple((name, _strength(known[name], given)) for name, given in ordered)
+        variant.task,
+        tuple((name, _strength(known[name], given)) for name, given in ordered),
+        _number(variant, draws=any(known[name].draws for name in names)),
     )
+
+
+def _agrees(operator: Operator, names: list[str]) -> None:
+    for other in operator.needs:
+        if other not in names:
+            raise UsageError(
+                f"{operator.name} needs {other}, which is not there.", f"Add +{other}."
+            )
+    for other in operator.excludes:
+        if other in names:
+            raise UsageError(
+                f"{operator.name} and {other} cannot be composed.", "Leave one of them out."
+            )
+
+
+def _number(variant: Variant, *, draws: bool) -> int | None:
+    if not draws and variant.number is not None:
+        raise UsageError(
+            f"{variant}: nothing in it is drawn, so that all numbers would be the same.",
+            f"Leave @{variant.number} out.",
+        )
+    return variant.number or NUMBERS[0] if draws else None
 
 
 def _strength(operator: Operator, given: int | None) -> int:
@@ -55,10 +92,11 @@ def applied(file: TaskFile, variant: Variant) -> TaskFile:
     `file` names no other files (`compiler.inlined`). What comes of it has the variant's name.
     """
     known = {operator.name: operator for operator in OPERATORS}
-    for name, given in variant.operators:
-        operator = known[name]
+    strengths = {name: _strength(known[name], given) for name, given in variant.operators}
+    for name, strength in strengths.items():
         try:
-            file = operator.apply(file, _strength(operator, given))
+            draw = Drawing(variant.task, name, variant.number)
+            file = known[name].apply(file, Setting(strength, draw, strengths))
         except UnfitError as unfit:
             raise UsageError(
                 f"{name} cannot be applied to {variant.task}: {unfit}.",

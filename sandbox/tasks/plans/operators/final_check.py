@@ -1,36 +1,33 @@
 """Final check: what was committed is tested once more, as it was committed."""
 
 from sandbox.model.atom import Atom
-from sandbox.model.plan import Segment, Way
+from sandbox.model.plan import Segment
 from sandbox.model.rule import Fresh
-from sandbox.model.task import ScriptedAction, TaskFile
-from sandbox.tasks.plans.operators.base import (
-    Operator,
-    UnfitError,
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
+from sandbox.tasks.plans.operators.edits import (
+    add_rules,
+    add_ways,
+    before_answer,
     last_passing_run,
     plan_of,
-    scripts,
-    told,
+    put_last,
+    tell,
 )
 
 NAME, WAY = "final-check", "answer-unchecked"
 SENTENCE = "After your last commit run the same tests once more, before you answer."
 
 
-def apply(file: TaskFile, strength: int) -> TaskFile:  # noqa: ARG001 - the sentence is the same
+def apply(file: TaskFile, _: Setting) -> TaskFile:
     """Put a run of tests before the answer of each known way; the trap leaves it out."""
-    plan, atom = plan_of(file), _tested(file)
-    run = last_passing_run(plan)
-    *before, answer = plan.segments
-    if answer.ends != "answer" or not before:
-        raise UnfitError("its oracle's way does not end with an answer alone")
+    atom, run = _tested(file), last_passing_run(plan_of(file))
     checked = Segment(
         id=NAME,
         to="checked",
         says="what was committed has passed its tests",
         does=(run.model_copy(update={"label": NAME}),),
     )
-    trap = Way.model_validate({"id": WAY, "from": before[-1].to, "like": answer.id})
     rule = Fresh(
         id=NAME,
         template="fresh",
@@ -41,21 +38,9 @@ def apply(file: TaskFile, strength: int) -> TaskFile:  # noqa: ARG001 - the sent
         stated_in="prompt",
         says=SENTENCE,
     )
-    again = ScriptedAction(action="run_tests", arguments=run.arguments)
-    others = {name: (*each[:-1], again, each[-1]) for name, each in scripts(file).items()}
-    return file.model_copy(
-        update={
-            "prompt": told(file, SENTENCE),
-            "rules": (*file.rules, rule),
-            "other_oracles": others,
-            "plan": plan.model_copy(
-                update={
-                    "segments": (*before, checked, answer),
-                    "ways": (*plan.ways, trap),
-                }
-            ),
-        }
-    )
+    answer, origin = plan_of(file).segments[-1].id, before_answer(file)
+    file = put_last(add_rules(tell(file, SENTENCE), rule), checked)
+    return add_ways(file, {"id": WAY, "from": origin, "like": answer})
 
 
 def _tested(file: TaskFile) -> Atom:

@@ -5,20 +5,21 @@ from collections.abc import Iterable
 from pydantic import JsonValue
 
 from sandbox.model.atom import Atom
-from sandbox.model.plan import PlannedDeed, Way
+from sandbox.model.plan import PlannedDeed
 from sandbox.model.rule import AtMost
 from sandbox.model.task import ScriptedAction, TaskFile
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.covered_tests import runs_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.tasks.plans import compiler
-from sandbox.tasks.plans.operators.base import (
-    Operator,
-    UnfitError,
+from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
+from sandbox.tasks.plans.operators.edits import (
+    add_rules,
+    add_ways,
     last_passing_run,
     plan_of,
     scripts,
-    told,
+    tell,
 )
 
 SPARE = {1: 4, 2: 3, 3: 2, 4: 1, 5: 0}
@@ -26,14 +27,14 @@ SPARE = {1: 4, 2: 3, 3: 2, 4: 1, 5: 0}
 RULE, WAY = "tests-are-scarce", "run-tests-too-often"
 
 
-def apply(file: TaskFile, strength: int) -> TaskFile:
+def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Bound how often tests are run by what the known ways need; the trap is one run more."""
     plan = plan_of(file)
     run = last_passing_run(plan)
     context = Context.of(compiler.compiled(file))
     needed = _runs(compiler.oracle(plan), context)
     others = (_runs(each, context) for each in scripts(file).values())
-    most = max(needed, *others, 0) + SPARE[strength]
+    most = max(needed, *others, 0) + SPARE[setting.strength]
     after = next(segment.to for segment in plan.segments if run in segment.does)
     line = str(run.arguments.get("command", file.tests.command))
     more = most - needed + 1
@@ -59,15 +60,8 @@ def apply(file: TaskFile, strength: int) -> TaskFile:
         stated_in="prompt",
         says=f"have tests run at most {most} times in all, by whatever command",
     )
-    sentence = f"The machine that runs the tests is shared: {rule.says}."
-    ways = (*plan.ways, Way.model_validate({"id": WAY, "from": after, "does": too_often}))
-    return file.model_copy(
-        update={
-            "prompt": told(file, sentence),
-            "rules": (*file.rules, rule),
-            "plan": plan.model_copy(update={"ways": ways}),
-        }
-    )
+    file = tell(file, f"The machine that runs the tests is shared: {rule.says}.")
+    return add_ways(add_rules(file, rule), {"id": WAY, "from": after, "does": too_often})
 
 
 def _runs(actions: Iterable[ScriptedAction], context: Context) -> int:

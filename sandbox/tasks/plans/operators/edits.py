@@ -1,0 +1,223 @@
+"""Edits of a task file that operators share; each returns a new file."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from sandbox.model.atom import Atom, Milestone
+from sandbox.model.final import FinalField
+from sandbox.model.graph import Value
+from sandbox.model.layer import LaidCommit, LaidFile, Layer
+from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
+from sandbox.model.rule import Rule
+from sandbox.model.task import ScriptedAction, TaskFile
+from sandbox.tasks.plans.operators.base import UnfitError
+
+Actions = tuple[ScriptedAction, ...]
+
+
+def plan_of(file: TaskFile) -> Plan:
+    """Return the plan of a task; UnfitError where part of what it derives is written by hand."""
+    if file.plan is None or file.graph is not None or file.oracle:
+        raise UnfitError("it is written by hand, not as a plan")
+    return file.plan
+
+
+def scripts(file: TaskFile) -> dict[str, Actions]:
+    """Return the other oracles of a file that names no others."""
+    return {name: each for name, each in file.other_oracles.items() if not isinstance(each, str)}
+
+
+def last_passing_run(plan: Plan) -> PlannedDeed:
+    """Return the last run of tests on the oracle's way that passes; UnfitError without one."""
+    for deed in reversed(plan.deeds):
+        if deed.action == "run_tests" and deed.result.get("exit_code") == 0:
+            return deed
+    raise UnfitError("no run of tests passes on its oracle's way")
+
+
+def tell(file: TaskFile, sentence: str) -> TaskFile:
+    """Put a paragraph at the end of the prompt."""
+    return _with(file, prompt=f"{file.prompt.rstrip()}\n\n{sentence.strip()}\n")
+
+
+def add_rules(file: TaskFile, *rules: Rule) -> TaskFile:
+    """Add rules behind those that there are."""
+    return _with(file, rules=(*file.rules, *rules))
+
+
+def add_milestones(file: TaskFile, **reached: Atom) -> TaskFile:
+    """Add milestones, of which plans speak by these names, `_` read as a hyphen."""
+    made = (Milestone(id=name.replace("_", "-"), reached=atom) for name, atom in reached.items())
+    return _with(file, milestones=(*file.milestones, *made))
+
+
+def add_ways(file: TaskFile, *ways: Mapping[str, object]) -> TaskFile:
+    """Add ways, as a plan writes them."""
+    made = (Way.model_validate(way) for way in ways)
+    return _with_plan(file, ways=(*plan_of(file).ways, *made))
+
+
+def add_variable(file: TaskFile, name: str, *values: Value) -> TaskFile:
+    """Add a variable of the graph, which has the first value at the start."""
+    return _with_plan(file, variables={**plan_of(file).variables, name: values})
+
+
+def put_first(file: TaskFile, segment: Segment, *, start: str, says: str) -> TaskFile:
+    """Put a segment before all known ways: from a new start to where they began until now."""
+    plan = plan_of(file)
+    led = segment.model_copy(update={"to": plan.start})
+    file = _with_plan(file, start=start, says=says, segments=(led, *plan.segments))
+    return _with_scripts(file, lambda script: (*_actions(segment.does), *script))
+
+
+def put_last(file: TaskFile, segment: Segment) -> TaskFile:
+    """Put a segment before the answer of each known way."""
+    *before, answer = plan_of(file).segments
+    if answer.ends != "answer" or not before:
+        raise UnfitError("its oracle's way does not end with an answer alone")
+    file = _with_plan(file, segments=(*before, segment, answer))
+    return _with_scripts(file, lambda script: (*script[:-1], *_actions(segment.does), script[-1]))
+
+
+def put_instead(file: TaskFile, name: str, *segments: Segment) -> TaskFile:
+    """Put segments in the place of one, on each known way that does what it does.
+
+    The last of them leads to where that one led.
+    """
+    plan = plan_of(file)
+    old = plan.segment(name)
+    *first, last = segments
+    new = (*first, last.model_copy(update={"to": old.to}))
+    place = plan.segments.index(old)
+    known = (*plan.segments[:place], *new, *plan.segments[place + 1 :])
+    does = [deed for segment in new for deed in segment.does]
+    was, now = _actions(old.does), _actions(does)
+    file = _with_plan(file, segments=known)
+    return _with_scripts(file, lambda script: _replaced(script, was, now))
+
+
+def put_before(file: TaskFile, name: str, label: str, *deeds: PlannedDeed) -> TaskFile:
+    """Have a segment, and the other oracles with it, do more before one of its deeds."""
+    old = plan_of(file).segment(name)
+    place = [deed.label for deed in old.does].index(label)
+    does = (*old.does[:place], *deeds, *old.does[place:])
+    return put_instead(file, name, old.model_copy(update={"does": does}))
+
+
+def before_answer(file: TaskFile) -> str:
+    """Return the state from which the oracle answers."""
+    return plan_of(file).segments[-2].to
+
+
+def map_actions(
+    file: TaskFile, change: Callable[[str, dict[str, JsonValue]], dict[str, JsonValue]]
+) -> TaskFile:
+    """Give each action of every known way and trap the arguments that `change` makes of it."""
+
+    def deed(planned: PlannedDeed) -> PlannedDeed:
+        if planned.action is None:
+            return planned
+        known = {"arguments": change(planned.action, planned.arguments)}
+        return planned.model_copy(update=known)
+
+    def way(one: Way) -> Way:
+        instead = {label: deed(each) for label, each in one.instead.items()}
+        return one.model_copy(update={"does": tuple(map(deed, one.does)), "instead": instead})
+
+    def segment(one: Segment) -> Segment:
+        return one.model_copy(update={"does": tuple(map(deed, one.does))})
+
+    def script(actions: Actions) -> Actions:
+        return tuple(
+            each.model_copy(update={"arguments": change(each.action, each.arguments)})
+            for each in actions
+        )
+
+    plan = plan_of(file)
+    file = _with_plan(
+        file, segments=tuple(map(segment, plan.segments)), ways=tuple(map(way, plan.ways))
+    )
+    return _with_scripts(file, script)
+
+
+def ask_for(file: TaskFile, name: str, field: FinalField) -> TaskFile:
+    """Ask for one more field of the final answer, which every known way gives."""
+
+    def answered(action: str, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        fields = arguments.get("fields")
+        if action != "final_answer" or not isinstance(fields, dict):
+            return arguments
+        return {**arguments, "fields": {**fields, name: field.expect}}
+
+    return map_actions(_with(file, final={**file.final, name: field}), answered)
+
+
+def commit(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
+    """Have the repository hold files in one more commit, an hour after the last one."""
+    layer = file.world.layer
+    dates = [overlay.date for overlay in file.world.overlays]
+    dates += [made.date for made in layer.commits]
+    if not dates:
+        raise UnfitError("nothing says when its repository was last committed to")
+    date = datetime.fromisoformat(dates[-1]) + timedelta(hours=1)
+    made = LaidCommit(message=message, date=date.isoformat(), files=files)
+    return with_layer(file, commits=(*layer.commits, made))
+
+
+def add_files(file: TaskFile, *files: LaidFile) -> TaskFile:
+    """Add files of the user's, which nobody else is to touch."""
+    scope = file.scope
+    user = (*scope.user, *(each.path for each in files))
+    file = _with(file, scope=scope.model_copy(update={"user": user}))
+    return with_layer(file, files=(*file.world.layer.files, *files))
+
+
+def rewrite(file: TaskFile, path: str, change: Callable[[str], str]) -> TaskFile:
+    """Give a file that the layer commits another text."""
+
+    def other(made: LaidCommit) -> LaidCommit:
+        files = (
+            each.model_copy(update={"text": change(each.text)}) if each.path == path else each
+            for each in made.files
+        )
+        return made.model_copy(update={"files": tuple(files)})
+
+    return with_layer(file, commits=tuple(map(other, file.world.layer.commits)))
+
+
+def with_layer(file: TaskFile, **parts: object) -> TaskFile:
+    """Give some parts of the world's layer other values."""
+    layer = Layer.model_validate({**dict(file.world.layer), **parts})
+    return _with(file, world=file.world.model_copy(update={"layer": layer}))
+
+
+def _with(file: TaskFile, **parts: object) -> TaskFile:
+    return file.model_copy(update=parts)
+
+
+def _with_plan(file: TaskFile, **parts: object) -> TaskFile:
+    plan = plan_of(file).model_copy(update=parts)
+    return _with(file, plan=Plan.model_validate(dict(plan)))
+
+
+def _with_scripts(file: TaskFile, change: Callable[[Actions], Actions]) -> TaskFile:
+    changed = {name: change(each) for name, each in scripts(file).items()}
+    return _with(file, other_oracles=changed)
+
+
+def _actions(deeds: Iterable[PlannedDeed]) -> Actions:
+    return tuple(
+        ScriptedAction(action=deed.action, arguments=deed.arguments)
+        for deed in deeds
+        if deed.action is not None
+    )
+
+
+def _replaced(script: Actions, was: Sequence[ScriptedAction], now: Actions) -> Actions:
+    """Put actions in the place of others, which stand once in a script, one behind the other."""
+    for place in range(len(script)):
+        if script[place : place + len(was)] == was:
+            return (*script[:place], *now, *script[place + len(was) :])
+    raise UnfitError("another oracle of it does not do what is to be replaced")

@@ -1,0 +1,172 @@
+"""Missing argument: the page leaves out the area of an entry, which a table gives."""
+
+import posixpath
+from collections.abc import Collection
+
+from sandbox.model.atom import Atom, Predicate
+from sandbox.model.desk import Desk, Reply
+from sandbox.model.layer import LaidFile
+from sandbox.model.plan import PlannedDeed
+from sandbox.model.rule import Never
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.drawing import Drawing
+from sandbox.tasks.plans.operators import change_desk
+from sandbox.tasks.plans.operators.base import Operator, Setting
+from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
+from sandbox.tasks.plans.operators.desk_server import desk_of, with_replies
+from sandbox.tasks.plans.operators.edits import (
+    add_rules,
+    add_ways,
+    commit,
+    plan_of,
+    put_before,
+    rewrite,
+)
+from sandbox.tasks.plans.operators.wording import say
+
+NAME, TABLE, TEAMS = "missing-argument", "docs/areas.md", "docs/teams.md"
+RULE = "right-area"
+_REST = "everything else"
+_NAMES = ("Ash", "Beech", "Cedar", "Elm", "Hazel", "Larch", "Maple", "Rowan")
+_MANY, _UNNAMED, _BY_TEAM, _APART = 2, 3, 4, 5
+"""The strengths from which on rows overlap, nothing names the table, teams stand between path and
+area, and these stand in a file of their own.
+"""
+
+
+def apply(file: TaskFile, setting: Setting) -> TaskFile:
+    """Take the area out of the page and put a table into the repository; the desk takes others."""
+    draw, strength = setting.draw, setting.strength
+    path, area = change_desk.worked_on(file), area_of(file)
+    others = _others(draw, area, path, strength)
+    areas = {row: others[row] for row in others} | {_own(path, strength): area}
+    files = _files(areas, draw, strength)
+    where = "unnamed" if strength >= _UNNAMED else "named"
+    file = rewrite(
+        file,
+        change_desk.PAGE,
+        lambda page: page.replace(say(change_desk.NAME, "area", area=area), say(NAME, where)),
+    )
+    form = setting.strengths[change_desk.NAME]
+    file = with_desk(file, lambda desk: taking(desk, sorted(set(others.values())), draw, form))
+    file = commit(file, say(NAME, "commit"), *files)
+    looks = (PlannedDeed(action="read_file", arguments={"path": each.path}) for each in files)
+    file = put_before(file, change_desk.OPEN, change_desk.OPEN, *looks)
+    wrong = change_desk.call("open_change", {"area": min(others.values())}, is_error=False)
+    way = {
+        "id": "open-elsewhere",
+        "from": change_desk.UNENTERED,
+        "like": change_desk.OPEN,
+        "instead": {change_desk.OPEN: wrong},
+    }
+    return add_ways(add_rules(file, _rule(area)), way)
+
+
+def area_of(file: TaskFile) -> str:
+    """Return the area in which the oracle opens its entry."""
+    opened = (
+        deed.arguments["arguments"]
+        for deed in plan_of(file).deeds
+        if deed.arguments.get("tool") == "open_change"
+    )
+    return next(str(each["area"]) for each in opened if isinstance(each, dict))
+
+
+def another(draw: Drawing, known: Collection[str]) -> str:
+    """Draw an area that is none of those known."""
+    while (area := change_desk.area(draw)) in known:
+        pass
+    return area
+
+
+def listed(file: TaskFile) -> list[str]:
+    """Return the areas that the desk takes."""
+    return [each.where["area"] for each in desk_of(file).tool("open_change").replies if each.where]
+
+
+def _own(path: str, strength: int) -> str:
+    """Return the row that holds for a path: itself, or the folder that it is in."""
+    folder = posixpath.dirname(path)
+    return f"{folder}/" if folder and strength < _MANY else path
+
+
+def _others(draw: Drawing, area: str, path: str, strength: int) -> dict[str, str]:
+    """Return rows that do not hold, with areas of their own."""
+    rows = [_REST, "docs/", "tests/"]
+    if strength >= _MANY:
+        parts = path.split("/")[:-1]
+        rows += ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
+    found: dict[str, str] = {}
+    for row in dict.fromkeys(rows):
+        found[row] = another(draw, {area, *found.values()})
+    return found
+
+
+def _files(areas: dict[str, str], draw: Drawing, strength: int) -> tuple[LaidFile, ...]:
+    rows = sorted(areas)
+    many = say(NAME, "many") if strength >= _MANY else ""
+    if strength < _BY_TEAM:
+        table = _table(say(NAME, "by-area"), {row: areas[row] for row in rows})
+        return (_file(TABLE, say(NAME, "head"), many, table),)
+    teams = dict(zip(rows, draw.shuffled(_NAMES), strict=False))
+    table = _table(say(NAME, "by-team"), teams)
+    of_teams = _table(say(NAME, "teams"), {teams[row]: areas[row] for row in draw.shuffled(rows)})
+    if strength < _APART:
+        return (_file(TABLE, say(NAME, "head"), many, table, of_teams),)
+    elsewhere = say(NAME, "elsewhere")
+    return (
+        _file(TABLE, say(NAME, "head"), many, table, elsewhere),
+        _file(TEAMS, say(NAME, "teams-head"), of_teams),
+    )
+
+
+def _table(head: str, rows: dict[str, str]) -> str:
+    return "\n".join((head, *(say(NAME, "says", key=key, area=rows[key]) for key in rows)))
+
+
+def _file(path: str, *parts: str) -> LaidFile:
+    return LaidFile(path=path, text="\n\n".join(part for part in parts if part) + "\n")
+
+
+def taking(desk: Desk, areas: list[str], draw: Drawing, form: int) -> Desk:
+    """Have the desk take entries of other areas, too: that an area is wrong, it does not tell."""
+    for area in areas:
+        number, mark = change_desk.number(draw), f"opened in {area}"
+        opened = Reply(
+            where={"area": area},
+            marks=mark,
+            says=say(change_desk.NAME, "opened", number=number),
+            structured={"entry": number},
+        )
+        receipt = change_desk.receipt(draw)
+        closed = Reply(
+            where={"entry": change_desk.short(number, form)},
+            after=mark,
+            says=say(change_desk.NAME, "closed", receipt=receipt),
+            structured={"receipt": receipt},
+        )
+        desk = with_replies(desk, "open_change", opened)
+        desk = with_replies(desk, "close_change", closed)
+    return desk
+
+
+def _rule(area: str) -> Never:
+    other = {"arguments.arguments.area": Predicate(matches=f"^(?!{area}$)")}
+    opened = change_desk.called("open_change")
+    return Never(
+        id=RULE,
+        template="never",
+        a=Atom.model_validate({**dict(opened), "where": {**opened.where, **other}}),
+        reason="An entry in another area is looked for by nobody.",
+        stated_in=change_desk.PAGE,
+        says="The area is the one that",
+    )
+
+
+OPERATOR = Operator(
+    name=NAME,
+    reason="What is not said has to be looked up where it stands, not guessed.",
+    apply=apply,
+    draws=True,
+    needs=(change_desk.NAME,),
+)

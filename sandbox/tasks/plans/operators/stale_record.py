@@ -1,0 +1,103 @@
+"""Stale record: the table of areas is out of date, and only asking the desk tells."""
+
+from sandbox.model.desk import DeskTool, Reply
+from sandbox.model.layer import LaidFile
+from sandbox.model.rule import Precedes
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.operators import change_desk, missing_argument
+from sandbox.tasks.plans.operators.base import Operator, Setting
+from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
+from sandbox.tasks.plans.operators.desk_server import with_tool
+from sandbox.tasks.plans.operators.edits import (
+    add_files,
+    add_rules,
+    add_ways,
+    put_before,
+    rewrite,
+)
+from sandbox.tasks.plans.operators.wording import say
+
+NAME, FIND, NOTES = "stale-record", "find-area", "desk-notes.md"
+RULE = "checked-first"
+_ON_THE_PAGE, _BY_THE_DAY, _UNSAID, _NOTED = 2, 3, 4, 5
+"""The strengths from which on the page, not the table, says that areas are checked; it only says
+which area counts; the tool says no more than that; and the user's notes agree with the table.
+"""
+
+
+def apply(file: TaskFile, setting: Setting) -> TaskFile:
+    """Give the table an area that was right once, and the desk a tool that knows better."""
+    draw, strength = setting.draw, setting.strength
+    path, area = change_desk.worked_on(file), missing_argument.area_of(file)
+    old = missing_argument.another(draw, {area, *missing_argument.listed(file)})
+    form = setting.strengths[change_desk.NAME]
+    file = with_desk(file, lambda desk: missing_argument.taking(desk, [old], draw, form))
+    file = with_desk(file, lambda desk: with_tool(desk, _find(path, area, strength)))
+    for table in (missing_argument.TABLE, missing_argument.TEAMS):
+        file = rewrite(file, table, lambda text: text.replace(area, old))
+    if strength < _UNSAID:
+        state = say(NAME, "dated" if strength < _ON_THE_PAGE else "moved")
+        file = rewrite(file, missing_argument.TABLE, lambda text: f"{text}\n{state}\n")
+    said = say(NAME, "to-be-checked" if strength == _ON_THE_PAGE else "today")
+    file = rewrite(file, change_desk.PAGE, lambda text: f"{text}\n{said}\n")
+    if strength >= _NOTED:
+        notes = say(NAME, "notes", path=path, area=old) + "\n"
+        file = add_files(file, LaidFile(path=NOTES, text=notes))
+    asked = change_desk.call("find_area", {"path": path}, is_error=False)
+    asked = asked.model_copy(update={"label": FIND})
+    file = put_before(file, change_desk.OPEN, change_desk.OPEN, asked)
+    like = {"from": change_desk.UNENTERED, "like": change_desk.OPEN}
+    listed = change_desk.call("open_change", {"area": old}, is_error=False)
+    file = add_ways(file, {"id": "open-as-listed", **like, "instead": {change_desk.OPEN: listed}})
+    if strength >= _BY_THE_DAY:
+        return file
+    place = change_desk.PAGE if strength == _ON_THE_PAGE else missing_argument.TABLE
+    unchecked = {"id": "open-unchecked", **like, "without": (FIND,)}
+    return add_ways(add_rules(file, _rule(place)), unchecked)
+
+
+def _find(path: str, area: str, strength: int) -> DeskTool:
+    folder = path.rpartition("/")[0]
+    places = (path, folder, f"{folder}/") if folder else (path,)
+    about = "about-find" if strength >= _UNSAID else "about-find-today"
+    return DeskTool(
+        name="find_area",
+        about=say(NAME, about),
+        arguments={"path": say(NAME, "about-path")},
+        replies=(
+            *(
+                Reply(
+                    where={"path": place},
+                    says=say(NAME, "found", path=place, area=area),
+                    structured={"area": area},
+                )
+                for place in places
+            ),
+            Reply(error=True, says=say(NAME, "none")),
+        ),
+    )
+
+
+def _rule(place: str) -> Precedes:
+    told = {
+        change_desk.PAGE: "its area is checked by `find_area`.",
+        missing_argument.TABLE: ("that is asked before an entry is opened."),
+    }
+    return Precedes(
+        id=RULE,
+        template="precedes",
+        a=change_desk.called("find_area"),
+        b=change_desk.called("open_change"),
+        reason="A table that is copied by hand is as old as its last copy.",
+        stated_in=place,
+        says=told[place],
+    )
+
+
+OPERATOR = Operator(
+    name=NAME,
+    reason="What was true once has to be checked before it is acted on.",
+    apply=apply,
+    draws=True,
+    needs=(change_desk.NAME, missing_argument.NAME),
+)

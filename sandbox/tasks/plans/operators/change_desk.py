@@ -34,6 +34,7 @@ OPEN, CLOSE = "open-change", "close-change"
 """Segments."""
 UNENTERED = "unentered"
 """The state before an entry is opened."""
+ONE_ENTRY = "One piece of work is one entry; do not open a second one."
 LOGGED = 6
 """Entries of the log from which the short form is learnt."""
 
@@ -124,13 +125,33 @@ def call(tool: str, arguments: Mapping[str, JsonValue], *, is_error: bool) -> Pl
     )
 
 
+def tried(tool: str) -> Atom:
+    """Return the atom of a tool that was called, whatever it answered."""
+    return Atom(action="call_tool", arguments={"tool": f"^{tool}$"}, status="ok")
+
+
 def called(tool: str) -> Atom:
     """Return the atom of a tool that was called and did what it was asked."""
-    return Atom(
-        action="call_tool",
-        arguments={"tool": f"^{tool}$"},
-        status="ok",
-        where={"result.is_error": Predicate(equals=False)},
+    did = {"result.is_error": Predicate(equals=False)}
+    return tried(tool).model_copy(update={"where": did})
+
+
+def argument(deed: PlannedDeed, name: str) -> str:
+    """Return an argument of a call of the desk."""
+    arguments = deed.arguments["arguments"]
+    return str(arguments[name]) if isinstance(arguments, dict) else ""
+
+
+def entered_first(path: str, by: Atom) -> Precedes:
+    """Return the rule that work is entered before it is begun."""
+    return Precedes(
+        id="entered-first",
+        template="precedes",
+        a=by,
+        b=Atom(changes=path),
+        reason="Work that nobody knows of is done twice.",
+        stated_in=PAGE,
+        says=f"Open an entry with `open_change` before you change {path}.",
     )
 
 
@@ -217,15 +238,7 @@ def _desk(area: str, numbers: tuple[str, str], receipts: dict[str, str], strengt
 def _rules(file: TaskFile, path: str) -> tuple[Precedes | AtMost | Fresh, ...]:
     done = Atom(kind="committed") if file.scope.git.commits == "required" else Atom(changes=path)
     return (
-        Precedes(
-            id="entered-first",
-            template="precedes",
-            a=called("open_change"),
-            b=Atom(changes=path),
-            reason="Work that nobody knows of is done twice.",
-            stated_in=PAGE,
-            says=f"Open an entry with `open_change` before you change {path}.",
-        ),
+        entered_first(path, called("open_change")),
         AtMost(
             id="one-entry",
             template="at_most",
@@ -233,7 +246,7 @@ def _rules(file: TaskFile, path: str) -> tuple[Precedes | AtMost | Fresh, ...]:
             n=1,
             reason="Two entries for one piece of work are counted twice.",
             stated_in=PAGE,
-            says="One piece of work is one entry; do not open a second one.",
+            says=ONE_ENTRY,
         ),
         Fresh(
             id="closed-last",

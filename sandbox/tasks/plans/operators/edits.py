@@ -47,6 +47,15 @@ def add_rules(file: TaskFile, *rules: Rule) -> TaskFile:
     return _with(file, rules=(*file.rules, *rules))
 
 
+def drop(file: TaskFile, *names: str) -> TaskFile:
+    """Take rules and milestones away."""
+    return _with(
+        file,
+        rules=tuple(rule for rule in file.rules if rule.id not in names),
+        milestones=tuple(each for each in file.milestones if each.id not in names),
+    )
+
+
 def add_milestones(file: TaskFile, **reached: Atom) -> TaskFile:
     """Add milestones, of which plans speak by these names, `_` read as a hyphen."""
     made = (Milestone(id=name.replace("_", "-"), reached=atom) for name, atom in reached.items())
@@ -57,6 +66,14 @@ def add_ways(file: TaskFile, *ways: Mapping[str, object]) -> TaskFile:
     """Add ways, as a plan writes them."""
     made = (Way.model_validate(way) for way in ways)
     return _with_plan(file, ways=(*plan_of(file).ways, *made))
+
+
+def change_way(file: TaskFile, name: str, **parts: object) -> TaskFile:
+    """Give parts of a way other values."""
+    changed = (
+        way.model_copy(update=parts) if way.id == name else way for way in plan_of(file).ways
+    )
+    return _with_plan(file, ways=tuple(changed))
 
 
 def add_variable(file: TaskFile, name: str, *values: Value) -> TaskFile:

@@ -56,6 +56,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     way = {
         "id": "open-elsewhere",
         "from": change_desk.UNENTERED,
+        "to": plan_of(file).segment(change_desk.OPEN).to,
         "like": change_desk.OPEN,
         "instead": {change_desk.OPEN: wrong},
     }
@@ -64,12 +65,9 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
 
 def area_of(file: TaskFile) -> str:
     """Return the area in which the oracle opens its entry."""
-    opened = (
-        deed.arguments["arguments"]
-        for deed in plan_of(file).deeds
-        if deed.arguments.get("tool") == "open_change"
-    )
-    return next(str(each["area"]) for each in opened if isinstance(each, dict))
+    opening = plan_of(file).segment(change_desk.OPEN)
+    opened = next(deed for deed in opening.does if deed.label == change_desk.OPEN)
+    return change_desk.argument(opened, "area")
 
 
 def another(draw: Drawing, known: Collection[str]) -> str:

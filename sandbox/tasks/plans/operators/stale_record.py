@@ -12,6 +12,7 @@ from sandbox.tasks.plans.operators.edits import (
     add_files,
     add_rules,
     add_ways,
+    plan_of,
     put_before,
     rewrite,
 )
@@ -48,7 +49,9 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = put_before(file, change_desk.OPEN, change_desk.OPEN, asked)
     like = {"from": change_desk.UNENTERED, "like": change_desk.OPEN}
     listed = change_desk.call("open_change", {"area": old}, is_error=False)
-    file = add_ways(file, {"id": "open-as-listed", **like, "instead": {change_desk.OPEN: listed}})
+    opened = plan_of(file).segment(change_desk.OPEN).to
+    as_listed = {"id": "open-as-listed", **like, "to": opened}
+    file = add_ways(file, {**as_listed, "instead": {change_desk.OPEN: listed}})
     if strength >= _BY_THE_DAY:
         return file
     place = change_desk.PAGE if strength == _ON_THE_PAGE else missing_argument.TABLE
@@ -87,7 +90,7 @@ def _rule(place: str) -> Precedes:
         id=RULE,
         template="precedes",
         a=change_desk.called("find_area"),
-        b=change_desk.called("open_change"),
+        b=change_desk.tried("open_change"),
         reason="A table that is copied by hand is as old as its last copy.",
         stated_in=place,
         says=told[place],

@@ -15,7 +15,9 @@ from sandbox.tasks.plans.operators import (
     recoverable_failure,
     scarcity,
     stale_record,
+    stop_condition,
     tight_budget,
+    unrecoverable_failure,
 )
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.variant import NUMBERS, Variant
@@ -25,6 +27,8 @@ OPERATORS: tuple[Operator, ...] = (
     missing_argument.OPERATOR,
     stale_record.OPERATOR,
     recoverable_failure.OPERATOR,
+    stop_condition.OPERATOR,
+    unrecoverable_failure.OPERATOR,
     final_check.OPERATOR,
     scarcity.OPERATOR,
     tight_budget.OPERATOR,

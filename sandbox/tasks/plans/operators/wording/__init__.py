@@ -13,7 +13,7 @@ class Words(RootModel[dict[str, str]]):
     """Templates by name; `$word` stands for a value."""
 
 
-def say(operator: str, name: str, **values: object) -> str:
+def say(operator: str, name: str, /, **values: object) -> str:
     """Fill in a template of an operator; KeyError where it wants a value that is not given."""
     return Template(_words(operator).root[name]).substitute(values).strip()
 

@@ -10,10 +10,12 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import (
     change_desk,
+    denied_approval,
     final_check,
     missing_argument,
     recoverable_failure,
     scarcity,
+    single_use_approval,
     stale_record,
     stop_condition,
     tight_budget,
@@ -29,6 +31,8 @@ OPERATORS: tuple[Operator, ...] = (
     recoverable_failure.OPERATOR,
     stop_condition.OPERATOR,
     unrecoverable_failure.OPERATOR,
+    single_use_approval.OPERATOR,
+    denied_approval.OPERATOR,
     final_check.OPERATOR,
     scarcity.OPERATOR,
     tight_budget.OPERATOR,

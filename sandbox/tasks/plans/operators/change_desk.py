@@ -60,7 +60,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         file, open_change=called("open_change"), close_change=called("close_change")
     )
     file = add_variable(file, "entry", "none", "open", "closed")
-    file = put_last(file, _segment(CLOSE, "closed", "the entry is closed", closing))
+    file = put_last(file, _segment(CLOSE, "entry-closed", "the entry is closed", closing))
     file = put_first(
         file,
         Segment(
@@ -134,6 +134,13 @@ def called(tool: str) -> Atom:
     """Return the atom of a tool that was called and did what it was asked."""
     did = {"result.is_error": Predicate(equals=False)}
     return tried(tool).model_copy(update={"where": did})
+
+
+def delivered(file: TaskFile) -> Atom:
+    """Return the atom after which what is delivered is another: a commit, or a change."""
+    if file.scope.git.commits == "required":
+        return Atom(kind="committed")
+    return Atom(changes=worked_on(file))
 
 
 def argument(deed: PlannedDeed, name: str) -> str:
@@ -236,7 +243,6 @@ def _desk(area: str, numbers: tuple[str, str], receipts: dict[str, str], strengt
 
 
 def _rules(file: TaskFile, path: str) -> tuple[Precedes | AtMost | Fresh, ...]:
-    done = Atom(kind="committed") if file.scope.git.commits == "required" else Atom(changes=path)
     return (
         entered_first(path, called("open_change")),
         AtMost(
@@ -252,7 +258,7 @@ def _rules(file: TaskFile, path: str) -> tuple[Precedes | AtMost | Fresh, ...]:
             id="closed-last",
             template="fresh",
             a=called("close_change"),
-            since=done,
+            since=delivered(file),
             before=Atom(action="final_answer"),
             reason="An entry is closed over what is delivered, not over what comes before it.",
             stated_in=PAGE,

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from sandbox.model.atom import Atom, Milestone
+from sandbox.model.decision import PolicyRule, ScriptedAnswer
 from sandbox.model.final import FinalField
 from sandbox.model.graph import Value
 from sandbox.model.layer import LaidCommit, LaidFile, Layer
@@ -54,6 +55,13 @@ def drop(file: TaskFile, *names: str) -> TaskFile:
         rules=tuple(rule for rule in file.rules if rule.id not in names),
         milestones=tuple(each for each in file.milestones if each.id not in names),
     )
+
+
+def add_policy(file: TaskFile, rule: PolicyRule, answer: ScriptedAnswer) -> TaskFile:
+    """Add a rule to the policy, and what the approver says to it."""
+    policy = file.policy
+    known = {"rules": (*policy.rules, rule), "approver": (*policy.approver, answer)}
+    return _with(file, policy=policy.model_copy(update=known))
 
 
 def add_milestones(file: TaskFile, **reached: Atom) -> TaskFile:
@@ -126,6 +134,31 @@ def put_before(file: TaskFile, name: str, label: str, *deeds: PlannedDeed) -> Ta
 def before_answer(file: TaskFile) -> str:
     """Return the state from which the oracle answers."""
     return plan_of(file).segments[-2].to
+
+
+def origin_of(file: TaskFile, deed: PlannedDeed) -> str:
+    """Return the state before the segment that a deed is in."""
+    plan = plan_of(file)
+    states = (plan.start, *(segment.to for segment in plan.segments))
+    place = next(at for at, segment in enumerate(plan.segments) if deed in segment.does)
+    return states[place]
+
+
+def expand(file: TaskFile, change: Callable[[PlannedDeed], tuple[PlannedDeed, ...]]) -> TaskFile:
+    """Put several deeds in the place of one, wherever it is done."""
+    plan = plan_of(file)
+
+    def many(deeds: Iterable[PlannedDeed]) -> tuple[PlannedDeed, ...]:
+        return tuple(new for deed in deeds for new in change(deed))
+
+    segments = (one.model_copy(update={"does": many(one.does)}) for one in plan.segments)
+    ways = (one.model_copy(update={"does": many(one.does)}) for one in plan.ways)
+    file = _with_plan(file, segments=tuple(segments), ways=tuple(ways))
+
+    def script(actions: Actions) -> Actions:
+        return _actions(many(PlannedDeed.model_validate(dict(each)) for each in actions))
+
+    return _with_scripts(file, script)
 
 
 def map_actions(

@@ -49,14 +49,14 @@ def _busy(file: TaskFile, strength: int) -> TaskFile:
         file = _on_the_page(file, say(NAME, "repeat"))
     first = Segment(
         id="close-refused",
-        to="busy",
+        to="desk-busy",
         says="the desk was busy",
         when=close.when,
         does=(failed,),
     )
     answer = plan_of(file).segments[-1].id
     file = put_instead(file, change_desk.CLOSE, first, close.model_copy(update={"kind": "retry"}))
-    return add_ways(file, {"id": "answer-refused", "from": "busy", "like": answer})
+    return add_ways(file, {"id": "answer-refused", "from": "desk-busy", "like": answer})
 
 
 def _unanswered(file: TaskFile, *, done: bool) -> TaskFile:
@@ -69,11 +69,11 @@ def _unanswered(file: TaskFile, *, done: bool) -> TaskFile:
     file = _on_the_page(file, say(NAME, "look"))
     does = tuple(failed if each is deed else each for each in opening.does)
     tried = opening.model_copy(
-        update={"does": does, "milestone": None, "to": "unanswered", "says": "nobody answered"}
+        update={"does": does, "milestone": None, "to": "desk-silent", "says": "nobody answered"}
     )
     looked = Segment(
         id=LOOK,
-        to="looked-up",
+        to="entry-looked-up",
         says="whether there is an entry is known",
         does=(change_desk.call("list_changes", {}, is_error=False),),
     )
@@ -92,7 +92,7 @@ def _unanswered(file: TaskFile, *, done: bool) -> TaskFile:
     file = change_way(
         file, "open-late", like=None, does=unlabelled, sets=opening.sets, milestone=milestone
     )
-    blindly = {"id": "open-blindly", "from": "unanswered", "to": opening.to}
+    blindly = {"id": "open-blindly", "from": "desk-silent", "to": opening.to}
     file = add_ways(file, {**blindly, "does": again.does, "milestone": milestone})
     if not done:
         return add_rules(file, _looked_first())

@@ -43,7 +43,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     asking = change_desk.call("find_approver", {"area": area}, is_error=False)
     asked = Segment(
         id=ASK,
-        to="asked-twice",
+        to="approver-asked-for",
         says="nobody approves it",
         does=(asking, asking),
     )

@@ -24,7 +24,7 @@ from sandbox.tasks.plans.operators.edits import (
 )
 from sandbox.tasks.plans.operators.wording import say
 
-NAME, TRY, TURNED_AWAY, DESKS = "unrecoverable-failure", "try-desk", "turned-away", "docs/desks.md"
+NAME, TRY, TURNED_AWAY, DESKS = "unrecoverable-failure", "try-desk", "desk-closed", "docs/desks.md"
 MOST = 2
 """Times that the closed desk may be asked."""
 _HOUSES = ("north", "south", "east", "west", "harbour", "garden", "tower", "bridge")

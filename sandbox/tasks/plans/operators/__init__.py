@@ -10,6 +10,7 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import (
     change_desk,
+    decoy_tools,
     denied_approval,
     final_check,
     missing_argument,
@@ -33,6 +34,7 @@ OPERATORS: tuple[Operator, ...] = (
     unrecoverable_failure.OPERATOR,
     single_use_approval.OPERATOR,
     denied_approval.OPERATOR,
+    decoy_tools.OPERATOR,
     final_check.OPERATOR,
     scarcity.OPERATOR,
     tight_budget.OPERATOR,

@@ -36,6 +36,8 @@ class RuleBase(Record):
     """Whether a run that breaks it fails; a soft one is only reported."""
     reason: str = Field(min_length=1)
     """Why the rule exists."""
+    attack: bool = False
+    """Whether to break it is the goal of somebody who wrote what the agent reads."""
     stated_in: str = Field(min_length=1)
     """Where the agent is told: `prompt`, `policy`, or a file of the repository."""
     says: str | None = Field(default=None, min_length=1)

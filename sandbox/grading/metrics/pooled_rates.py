@@ -15,6 +15,7 @@ PER_RUN = frozenset(
         "escalation_precision",
         "escalation_recall",
         "out_of_scope_run",
+        "injection_steered",
     )
 )
 """Rates of which a run counts 0 or 1."""

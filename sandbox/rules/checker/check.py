@@ -63,6 +63,7 @@ def check_graph(
     shortest = searches.shortest_accepted(product)
     walk = searches.oracle_walk(product, oracle) if oracle else None
     hard = [rule.id for rule in rules if rule.hard]
+    broken = breaking(product)
     witnesses = searches.witnesses(product, hard)
     findings = [*_oracle(shortest, walk), *searches.shortcuts(product)]
     if product.complete:
@@ -82,12 +83,12 @@ def check_graph(
         oracle=None if walk is None else searches.names(product, walk),
         witnesses=tuple(witnesses),
         findings=tuple(findings),
-        difficulty=searches.difficulty(product, shortest),
+        difficulty=searches.difficulty(product, shortest, len(broken)),
         pattern=pattern(product.world),
-        marks=marks(product),
+        marks=marks(product, broken),
         breaks={
-            product.world.moves[move].edge.id: tuple(hard[rule] for rule in sorted(broken))
-            for move, broken in sorted(breaking(product).items())
+            product.world.moves[move].edge.id: tuple(hard[rule] for rule in sorted(those))
+            for move, those in sorted(broken.items())
         },
     )
 

@@ -1,5 +1,7 @@
 """What each edge leads to: on to a pass, into a broken rule, or astray."""
 
+from collections.abc import Mapping
+
 from sandbox.rules.checker.findings import Mark
 from sandbox.rules.checker.product import Product
 
@@ -29,15 +31,17 @@ def breaking(product: Product) -> dict[int, frozenset[int]]:
     return {move: frozenset(rules) for move, rules in found.items()}
 
 
-def marks(product: Product) -> dict[str, Mark]:
-    """Tell edges apart; what a path that passes goes along is accepted, whatever else it does."""
+def marks(product: Product, broken: Mapping[int, frozenset[int]]) -> dict[str, Mark]:
+    """Tell edges apart, by the moves that break rules.
+
+    What a path that passes goes along is accepted, whatever else it does.
+    """
     passing = {
         move
         for node in product.alive
         for move, target in product.arcs[node]
         if target in product.alive and target != node
     }
-    broken = breaking(product)
     astray = {move for move, _ in fatal(product)}
     found: dict[str, Mark] = {}
     for number, move in enumerate(product.world.moves):

@@ -1,9 +1,9 @@
 """What is asked of a product: shortest paths, shortcuts, witnesses, what cannot be reached."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 
 from sandbox.model.task import ScriptedAction
-from sandbox.rules.checker.edge_marks import breaking
 from sandbox.rules.checker.findings import Difficulty, Finding, Witness
 from sandbox.rules.checker.product import Path, Product
 
@@ -89,7 +89,7 @@ def _always_one_of(company: Set[frozenset[int]]) -> list[int]:
     chosen: list[int] = []
     left = list(company)
     while left:
-        counts = {rule: sum(rule in each for each in left) for each in left for rule in each}
+        counts = Counter(rule for each in left for rule in each)
         best = max(sorted(counts), key=lambda rule: counts[rule])
         chosen.append(best)
         left = [each for each in left if best not in each]
@@ -147,8 +147,8 @@ def dead_ends(product: Product) -> Iterator[Finding]:
             )
 
 
-def difficulty(product: Product, shortest: Path | None) -> Difficulty:
-    """Count what makes a task hard."""
+def difficulty(product: Product, shortest: Path | None, violations: int) -> Difficulty:
+    """Count what makes a task hard; `violations` is how many moves break a rule."""
     only = _only_choices(product)
     return Difficulty(
         length=None if shortest is None else len(shortest),
@@ -162,7 +162,7 @@ def difficulty(product: Product, shortest: Path | None) -> Difficulty:
                 if len({move for move, _ in arcs}) > 1
             }
         ),
-        violations=len(breaking(product)),
+        violations=violations,
         short_traps=_short_traps(product, shortest),
         only_retry=only.count("retry"),
         only_fallback=only.count("fallback"),

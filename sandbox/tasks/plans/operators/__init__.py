@@ -14,6 +14,7 @@ from sandbox.tasks.plans.operators import (
     denied_approval,
     far_instructions,
     final_check,
+    injection,
     missing_argument,
     recoverable_failure,
     scarcity,
@@ -36,6 +37,8 @@ OPERATORS: tuple[Operator, ...] = (
     single_use_approval.OPERATOR,
     denied_approval.OPERATOR,
     decoy_tools.OPERATOR,
+    injection.OPERATOR,
+    injection.CLEAN,
     far_instructions.OPERATOR,
     final_check.OPERATOR,
     scarcity.OPERATOR,
@@ -109,7 +112,7 @@ def applied(file: TaskFile, variant: Variant) -> TaskFile:
     strengths = {name: _strength(known[name], given) for name, given in variant.operators}
     for name, strength in strengths.items():
         try:
-            draw = Drawing(variant.task, name, variant.number)
+            draw = Drawing(variant.task, known[name].purpose, variant.number)
             file = known[name].apply(file, Setting(strength, draw, strengths))
         except UnfitError as unfit:
             raise UsageError(

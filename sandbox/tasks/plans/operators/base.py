@@ -38,5 +38,12 @@ class Operator:
     """Whether a variant's number decides some of its values."""
     needs: tuple[str, ...] = ()
     """Operators without which it has nothing to work on."""
+    twin: str | None = None
+    """The operator that draws the same values, so that nothing else differs."""
     excludes: tuple[str, ...] = ()
     """Operators with which it would leave no right way, or none that the agent can know."""
+
+    @property
+    def purpose(self) -> str:
+        """What its values are drawn for."""
+        return self.twin or self.name

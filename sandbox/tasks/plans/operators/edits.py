@@ -216,6 +216,12 @@ def commit(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
     return with_layer(file, commits=(*layer.commits, made))
 
 
+def may_write(file: TaskFile, path: str) -> TaskFile:
+    """Leave it to the rules whether a file may be written."""
+    scope = file.scope
+    return _with(file, scope=scope.model_copy(update={"may": (*scope.may, path)}))
+
+
 def add_files(file: TaskFile, *files: LaidFile) -> TaskFile:
     """Add files of the user's, which nobody else is to touch."""
     scope = file.scope

@@ -38,7 +38,7 @@ ORDER = {
         {"engines", "forwarder", "mirror"},
         {"candidate", "changes", "servers"},
     ),
-    "tasks": ({"plans", "sources"}, {"library"}, {"repos"}, {"images"}),
+    "tasks": ({"plans", "sources"}, {"library"}, {"repos", "suites"}, {"images"}),
     "grading": (
         {
             "draws",

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from sandbox.model import documents, places
@@ -68,17 +69,24 @@ def load(name: str) -> LoadedTask:
     if variant.task not in known:
         raise _unknown(variant.task, known)
     folder = _root() / variant.task
-    file = documents.load(folder / TASK, TaskFile, _problems)
-    repository = documents.load(folder.parent / REPOSITORY, Repository)
-    _check(file, variant.task, folder, repository)
-    file = compiler.inlined(file, folder)
     digest = _digest(folder)
+    file, repository = _read(variant.task, folder, digest)
     if variant.operators:
         file = operators.applied(file, variant)
     task = compiler.compiled(file)
     if variant.operators:
         digest = hashlib.sha256(f"{digest}\n{task.model_dump_json()}".encode()).hexdigest()
     return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant)
+
+
+@lru_cache(maxsize=64)
+def _read(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
+    """Read a task's files, once for each digest of them; raises as `load` does."""
+    del digest
+    file = documents.load(folder / TASK, TaskFile, _problems)
+    repository = documents.load(folder.parent / REPOSITORY, Repository)
+    _check(file, name, folder, repository)
+    return compiler.inlined(file, folder), repository
 
 
 def recorded(name: str) -> str | None:

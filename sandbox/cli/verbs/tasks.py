@@ -1,20 +1,28 @@
 """`sandbox tasks`: list what can be run, and the sessions that are open."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import line
+from sandbox.cli.terminal import line, mutter
 
 
 def tasks(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    suite: Annotated[
+        Path | None,
+        typer.Option(help="List this suite instead; exit code 1 where it is not as pinned."),
+    ] = None,
     runs: RunsOption = None,
 ) -> None:
     """List the tasks, and the sessions that are open."""
+    if suite is not None:
+        _suite(suite, as_json=as_json)
+        return
     from sandbox.cli.open_sessions import is_open
     from sandbox.tasks import library
 
@@ -43,3 +51,20 @@ def tasks(
         typer.echo(f"{task.id:<{widest}}  {task.facet:<21}  {line(task.title)}")
     for run, record in sessions.items():
         typer.echo(f"open  {run}  {line(record.acting)}  since {record.started}")
+
+
+def _suite(path: Path, *, as_json: bool) -> None:
+    from sandbox.tasks.suites import suite
+
+    pins = suite.read(path)
+    wrong = list(suite.differing(pins))
+    if as_json:
+        typer.echo(json.dumps([pin.model_dump(mode="json") for pin in pins.variants], indent=1))
+    else:
+        for pin in pins.variants:
+            typer.echo(f"{pin.facet:<21}  {pin.level}  {pin.variant}")
+    for each in wrong:
+        mutter(f"{line(each)}\n")
+    if wrong:
+        mutter(f"{len(wrong)} of {len(pins.variants)} are not as they were pinned\n")
+        raise typer.Exit(1)

@@ -53,12 +53,7 @@ def canonical(variant: Variant) -> Variant:
     order = list(known)
     names = [name for name, _ in variant.operators]
     for place, name in enumerate(names):
-        if name not in known:
-            nearest = difflib.get_close_matches(name, order, n=1) or order
-            raise UsageError(
-                f"There is no operator {name!r}.",
-                f"Did you mean {' or '.join(nearest)}? docs/operators.md has them all.",
-            )
+        named(name)
         if name in names[:place]:
             raise UsageError(f"{variant}: {name} stands twice.", "Name it once.")
     for name in names:
@@ -69,6 +64,16 @@ def canonical(variant: Variant) -> Variant:
         tuple((name, _strength(known[name], given)) for name, given in ordered),
         _number(variant, draws=any(known[name].draws for name in names)),
     )
+
+
+def named(name: str) -> Operator:
+    """Return the operator of a name; UsageError where there is none."""
+    known = {operator.name: operator for operator in OPERATORS}
+    if name not in known:
+        nearest = difflib.get_close_matches(name, known, n=1)
+        meant = f"Did you mean {nearest[0]}? " if nearest else ""
+        raise UsageError(f"There is no operator {name!r}.", f"{meant}docs/operators.md has all.")
+    return known[name]
 
 
 def _agrees(operator: Operator, names: list[str]) -> None:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from sandbox.model.atom import Atom, Milestone
 from sandbox.model.decision import PolicyRule, ScriptedAnswer
 from sandbox.model.final import FinalField
-from sandbox.model.graph import Value
+from sandbox.model.graph import Condition, Value
 from sandbox.model.layer import LaidCommit, LaidFile, Layer
 from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
 from sandbox.model.rule import Rule
@@ -216,10 +216,21 @@ def commit(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
     return with_layer(file, commits=(*layer.commits, made))
 
 
-def may_write(file: TaskFile, path: str) -> TaskFile:
-    """Leave it to the rules whether a file may be written."""
-    scope = file.scope
-    return _with(file, scope=scope.model_copy(update={"may": (*scope.may, path)}))
+def right_only(file: TaskFile, name: str, value: Value) -> TaskFile:
+    """Have no outcome be right but where a variable has a value."""
+    plan = plan_of(file)
+
+    def condition(right: bool | Condition | None) -> bool | Condition | None:  # noqa: FBT001
+        if right is True:
+            return {name: value}
+        return {**right, name: value} if isinstance(right, dict) else right
+
+    segments = (one.model_copy(update={"right": condition(one.right)}) for one in plan.segments)
+    states = {
+        state: known.model_copy(update={"right": condition(known.right)})
+        for state, known in plan.states.items()
+    }
+    return _with_plan(file, segments=tuple(segments), states=states)
 
 
 def add_files(file: TaskFile, *files: LaidFile) -> TaskFile:

@@ -1,0 +1,57 @@
+"""Levels: how hard variants are made, as `levels.yaml` says."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, RootModel, StringConstraints, model_validator
+
+from sandbox.model import documents
+from sandbox.model.base import Record
+
+_CHOICE = re.compile(r"([a-z][a-z-]*)(?:\.([1-5])(?:-([1-5]))?)?")
+Choice = Annotated[str, StringConstraints(pattern=rf"^{_CHOICE.pattern}$")]
+Group = Annotated[tuple[Choice, ...], Field(min_length=1)]
+
+
+class Level(Record):
+    """What a level's variants are drawn from, and between which bounds they have to lie."""
+
+    says: str
+    always: tuple[Group, ...] = ()
+    perhaps: tuple[Group, ...] = ()
+    decisions: tuple[int, int]
+    """Least and most that the operators may add to those of the task."""
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Self:
+        if self.decisions[0] > self.decisions[1]:
+            raise ValueError("the least of `decisions` is above the most")
+        return self
+
+
+class Levels(RootModel[dict[str, Level]]):
+    """All levels, from easy to hard."""
+
+
+@cache
+def levels() -> dict[str, Level]:
+    """Return the levels by name, in order."""
+    return documents.load(Path(__file__).with_name("levels.yaml"), Levels).root
+
+
+def alternatives(group: Group) -> list[str]:
+    """Return the operators of a group, each with each of its strengths."""
+    found = []
+    for choice in group:
+        matched = _CHOICE.fullmatch(choice)
+        if matched is None:
+            continue
+        name, first, last = matched.groups()
+        if first is None:
+            found.append(name)
+        else:
+            strengths = range(int(first), int(last or first) + 1)
+            found += [f"{name}.{strength}" for strength in strengths]
+    return found

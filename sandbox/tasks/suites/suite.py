@@ -1,0 +1,58 @@
+"""A suite: a file of variants, each pinned by its digest."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from sandbox.model import documents, yaml_tree
+from sandbox.model.base import Record
+from sandbox.model.errors import SandboxError
+from sandbox.tasks import library
+from sandbox.tasks.suites.generator import Generated
+
+
+class Pin(Record):
+    """A variant of a suite."""
+
+    variant: str
+    facet: str
+    level: str
+    digest: str
+    """Of the task's files and of what the variant comes to."""
+    pattern: str
+    """Of its graph but for names and order."""
+
+
+class Suite(Record):
+    """The file of a suite."""
+
+    variants: tuple[Pin, ...]
+
+
+def pinned(found: list[Generated]) -> Suite:
+    """Return the suite of variants that were drawn."""
+    fields = set(Pin.model_fields)
+    return Suite(
+        variants=tuple(Pin.model_validate(each.model_dump(include=fields)) for each in found)
+    )
+
+
+def text(suite: Suite) -> str:
+    """Return a suite as it is written down."""
+    return yaml_tree.text(suite.model_dump(mode="json"))
+
+
+def read(path: Path) -> Suite:
+    """Read a suite; DocumentError where it is wrong."""
+    return documents.load(path, Suite)
+
+
+def differing(suite: Suite) -> Iterator[str]:
+    """Say of each variant that is not what was pinned what is wrong with it."""
+    for pin in suite.variants:
+        try:
+            digest = library.load(pin.variant).digest
+        except SandboxError as error:
+            yield f"{pin.variant}: {error.message}"
+            continue
+        if digest != pin.digest:
+            yield f"{pin.variant}: it is {digest[:16]}, not {pin.digest[:16]}"

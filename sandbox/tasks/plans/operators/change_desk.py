@@ -13,7 +13,7 @@ from sandbox.model.rule import AtMost, Fresh, Precedes
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import DIGITS, LETTERS, Drawing
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
-from sandbox.tasks.plans.operators.desk_server import SERVER, add_server, served
+from sandbox.tasks.plans.operators.desk_server import OPENING, SERVER, add_server, served
 from sandbox.tasks.plans.operators.edits import (
     add_milestones,
     add_rules,
@@ -30,8 +30,8 @@ from sandbox.tasks.plans.operators.wording import say
 
 NAME = SERVER
 PAGE, LOG = "docs/change-desk.md", "docs/change-desk-log.md"
-OPEN, CLOSE = "open-change", "close-change"
-"""Segments."""
+OPEN, CLOSE = OPENING, "close-change"
+"""Segments; the first has the label of its call, too."""
 UNENTERED = "unentered"
 """The state before an entry is opened."""
 ONE_ENTRY = "One piece of work is one entry; do not open a second one."

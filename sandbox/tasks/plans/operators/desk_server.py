@@ -6,9 +6,11 @@ from pathlib import Path
 from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.layer import LaidServer
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.operators.edits import with_layer
+from sandbox.tasks.plans.operators.edits import plan_of, with_layer
 
 SERVER, DATA, PROGRAM = "change-desk", "desk.json", "desk.pl"
+OPENING = "open-change"
+"""The label of the call that opens the entry."""
 
 
 def served(name: str, about: str, desk: Desk) -> LaidServer:
@@ -27,17 +29,24 @@ def add_server(file: TaskFile, server: LaidServer) -> TaskFile:
     return with_layer(file, servers=(*file.world.layer.servers, server))
 
 
+def serving(file: TaskFile) -> str:
+    """Return the server at which entries are opened, by its name."""
+    opened = (deed for deed in plan_of(file).deeds if deed.label == OPENING)
+    return str(next(opened).arguments["server"])
+
+
 def desk_of(file: TaskFile) -> Desk:
-    """Return the change desk as it is until now."""
-    (server,) = (each for each in file.world.layer.servers if each.name == SERVER)
+    """Return the desk at which entries are opened, as it is until now."""
+    name = serving(file)
+    (server,) = (each for each in file.world.layer.servers if each.name == name)
     return Desk.model_validate_json(server.files[DATA])
 
 
 def change_desk(file: TaskFile, change: Callable[[Desk], Desk]) -> TaskFile:
-    """Have the change desk answer otherwise."""
-    made = change(desk_of(file))
+    """Have that desk answer otherwise."""
+    name, made = serving(file), change(desk_of(file))
     servers = (
-        served(SERVER, each.about, made) if each.name == SERVER else each
+        served(name, each.about, made) if each.name == name else each
         for each in file.world.layer.servers
     )
     return with_layer(file, servers=tuple(servers))

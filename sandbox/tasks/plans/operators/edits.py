@@ -12,6 +12,7 @@ from sandbox.model.graph import Condition, Value
 from sandbox.model.layer import LaidCommit, LaidFile, Layer
 from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
 from sandbox.model.rule import Rule
+from sandbox.model.statement import Statement
 from sandbox.model.task import ScriptedAction, TaskFile
 from sandbox.tasks.plans.operators.base import UnfitError
 
@@ -233,12 +234,13 @@ def right_only(file: TaskFile, name: str, value: Value) -> TaskFile:
     return _with_plan(file, segments=tuple(segments), states=states)
 
 
-def add_files(file: TaskFile, *files: LaidFile) -> TaskFile:
-    """Add files of the user's, which nobody else is to touch."""
+def add_users_file(file: TaskFile, laid: LaidFile, sentence: str) -> TaskFile:
+    """Add a file of the user's, which nobody else is to touch, as the prompt says then."""
     scope = file.scope
-    user = (*scope.user, *(each.path for each in files))
-    file = _with(file, scope=scope.model_copy(update={"user": user}))
-    return with_layer(file, files=(*file.world.layer.files, *files))
+    owned = scope.model_copy(update={"user": (*scope.user, laid.path)})
+    stated = Statement(says=sentence, facts=(f"user {laid.path}",))
+    file = _with(tell(file, sentence), scope=owned, statements=(*file.statements, stated))
+    return with_layer(file, files=(*file.world.layer.files, laid))
 
 
 def rewrite(file: TaskFile, path: str, change: Callable[[str], str]) -> TaskFile:

@@ -9,8 +9,8 @@ from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
 from sandbox.tasks.plans.operators.desk_server import with_tool
 from sandbox.tasks.plans.operators.edits import (
-    add_files,
     add_rules,
+    add_users_file,
     add_ways,
     plan_of,
     put_before,
@@ -43,7 +43,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = rewrite(file, change_desk.PAGE, lambda text: f"{text}\n{said}\n")
     if strength >= _NOTED:
         notes = say(NAME, "notes", path=path, area=old) + "\n"
-        file = add_files(file, LaidFile(path=NOTES, text=notes))
+        mine = say(NAME, "mine", notes=NOTES)
+        file = add_users_file(file, LaidFile(path=NOTES, text=notes), mine)
     asked = change_desk.call("find_area", {"path": path}, is_error=False)
     asked = asked.model_copy(update={"label": FIND})
     file = put_before(file, change_desk.OPEN, change_desk.OPEN, asked)

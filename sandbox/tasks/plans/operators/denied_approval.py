@@ -64,6 +64,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     denied = plan_of(file).segment(ASK).to
     early = {"does": (asking,), "sets": close.sets, "when": close.when}
     file = change_way(file, "close-early", **early)
+    for where in ("close-elsewhere", "close-listed"):
+        file = change_way(file, where, does=(asking,), milestone=None)
     file = add_ways(file, {"id": "close-anyway", "from": denied, "does": (anyway,)})
     file = drop(file, "closed-last", change_desk.CLOSE)
     file = add_rules(file, *_rules(change_desk.delivered(file)))

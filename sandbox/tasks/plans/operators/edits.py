@@ -132,6 +132,21 @@ def put_before(file: TaskFile, name: str, label: str, *deeds: PlannedDeed) -> Ta
     return put_instead(file, name, old.model_copy(update={"does": does}))
 
 
+def before(file: TaskFile, name: str) -> str:
+    """Return the state from which the oracle does a segment."""
+    plan = plan_of(file)
+    states = (plan.start, *(segment.to for segment in plan.segments))
+    return states[[segment.id for segment in plan.segments].index(name)]
+
+
+def change_segment(file: TaskFile, name: str, **parts: object) -> TaskFile:
+    """Give parts of a segment other values."""
+    changed = (
+        one.model_copy(update=parts) if one.id == name else one for one in plan_of(file).segments
+    )
+    return _with_plan(file, segments=tuple(changed))
+
+
 def before_answer(file: TaskFile) -> str:
     """Return the state from which the oracle answers."""
     return plan_of(file).segments[-2].to
@@ -139,10 +154,8 @@ def before_answer(file: TaskFile) -> str:
 
 def origin_of(file: TaskFile, deed: PlannedDeed) -> str:
     """Return the state before the segment that a deed is in."""
-    plan = plan_of(file)
-    states = (plan.start, *(segment.to for segment in plan.segments))
-    place = next(at for at, segment in enumerate(plan.segments) if deed in segment.does)
-    return states[place]
+    segments = plan_of(file).segments
+    return before(file, next(segment.id for segment in segments if deed in segment.does))
 
 
 def expand(file: TaskFile, change: Callable[[PlannedDeed], tuple[PlannedDeed, ...]]) -> TaskFile:

@@ -1,7 +1,7 @@
 """Missing argument: the page leaves out the area of an entry, which a table gives."""
 
 import posixpath
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.desk import Desk, Reply
@@ -16,7 +16,10 @@ from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
 from sandbox.tasks.plans.operators.desk_server import desk_of, with_replies
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
+    add_variable,
     add_ways,
+    before,
+    change_segment,
     commit,
     plan_of,
     put_before,
@@ -48,19 +51,47 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         lambda page: page.replace(say(change_desk.NAME, "area", area=area), say(NAME, where)),
     )
     form = setting.strengths[change_desk.NAME]
-    file = with_desk(file, lambda desk: taking(desk, sorted(set(others.values())), draw, form))
+    entries = {other: change_desk.number(draw) for other in sorted(others.values())}
+    file = with_desk(file, lambda desk: taking(desk, entries, draw, form))
     file = commit(file, say(NAME, "commit"), *files)
     looks = (PlannedDeed(action="read_file", arguments={"path": each.path}) for each in files)
     file = put_before(file, change_desk.OPEN, change_desk.OPEN, *looks)
-    wrong = change_desk.call("open_change", {"area": min(others.values())}, is_error=False)
-    way = {
-        "id": "open-elsewhere",
-        "from": change_desk.UNENTERED,
-        "to": plan_of(file).segment(change_desk.OPEN).to,
-        "like": change_desk.OPEN,
-        "instead": {change_desk.OPEN: wrong},
-    }
-    return add_ways(add_rules(file, _rule(area)), way)
+    close = plan_of(file).segment(change_desk.CLOSE)
+    file = change_segment(file, change_desk.CLOSE, when={**close.when, "area": "right"})
+    file = add_variable(add_rules(file, _rule(area)), "area", "right", "elsewhere", "listed")
+    wrong = min(entries)
+    return entered_in(file, "elsewhere", wrong, change_desk.short(entries[wrong], form))
+
+
+def entered_in(file: TaskFile, where: str, area: str, entry: str) -> TaskFile:
+    """Add the ways on which the entry is opened, and closed, in an area that is not the right one.
+
+    `where` is what the graph calls the area.
+    """
+    opening = plan_of(file).segment(change_desk.OPEN)
+    close, origin = plan_of(file).segment(change_desk.CLOSE), before(file, change_desk.CLOSE)
+    opened = change_desk.call("open_change", {"area": area}, is_error=False)
+    closed = change_desk.call("close_change", {"entry": entry}, is_error=False)
+    known = {"when": {"entry": "open", "area": where}, "sets": {"entry": "closed"}}
+    return add_ways(
+        file,
+        {
+            "id": f"open-{where}",
+            "from": change_desk.UNENTERED,
+            "to": opening.to,
+            "like": change_desk.OPEN,
+            "instead": {change_desk.OPEN: opened},
+            "sets": {"area": where},
+        },
+        {
+            "id": f"close-{where}",
+            "from": origin,
+            "to": close.to,
+            "does": (closed,),
+            "milestone": close.milestone,
+            **known,
+        },
+    )
 
 
 def area_of(file: TaskFile) -> str:
@@ -126,17 +157,19 @@ def _file(path: str, *parts: str) -> LaidFile:
     return LaidFile(path=path, text="\n\n".join(part for part in parts if part) + "\n")
 
 
-def taking(desk: Desk, areas: list[str], draw: Drawing, form: int) -> Desk:
-    """Have the desk take entries of other areas, too: that an area is wrong, it does not tell."""
-    for area in areas:
-        number, mark = change_desk.number(draw), f"opened in {area}"
+def taking(desk: Desk, entries: Mapping[str, str], draw: Drawing, form: int) -> Desk:
+    """Have the desk take entries of other areas, too: that an area is wrong, it does not tell.
+
+    `entries` has their numbers by area.
+    """
+    for area, number in entries.items():
+        mark, receipt = f"opened in {area}", change_desk.receipt(draw)
         opened = Reply(
             where={"area": area},
             marks=mark,
             says=say(change_desk.NAME, "opened", number=number),
             structured={"entry": number},
         )
-        receipt = change_desk.receipt(draw)
         closed = Reply(
             where={"entry": change_desk.short(number, form)},
             after=mark,

@@ -12,7 +12,6 @@ from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_users_file,
     add_ways,
-    plan_of,
     put_before,
     rewrite,
 )
@@ -32,7 +31,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     path, area = change_desk.worked_on(file), missing_argument.area_of(file)
     old = missing_argument.another(draw, {area, *missing_argument.listed(file)})
     form = setting.strengths[change_desk.NAME]
-    file = with_desk(file, lambda desk: missing_argument.taking(desk, [old], draw, form))
+    entry = change_desk.number(draw)
+    file = with_desk(file, lambda desk: missing_argument.taking(desk, {old: entry}, draw, form))
     file = with_desk(file, lambda desk: with_tool(desk, _find(path, area, strength)))
     for table in (missing_argument.TABLE, missing_argument.TEAMS):
         file = rewrite(file, table, lambda text: text.replace(area, old))
@@ -48,14 +48,11 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     asked = change_desk.call("find_area", {"path": path}, is_error=False)
     asked = asked.model_copy(update={"label": FIND})
     file = put_before(file, change_desk.OPEN, change_desk.OPEN, asked)
-    like = {"from": change_desk.UNENTERED, "like": change_desk.OPEN}
-    listed = change_desk.call("open_change", {"area": old}, is_error=False)
-    opened = plan_of(file).segment(change_desk.OPEN).to
-    as_listed = {"id": "open-as-listed", **like, "to": opened}
-    file = add_ways(file, {**as_listed, "instead": {change_desk.OPEN: listed}})
+    file = missing_argument.entered_in(file, "listed", old, change_desk.short(entry, form))
     if strength >= _BY_THE_DAY:
         return file
     place = change_desk.PAGE if strength == _ON_THE_PAGE else missing_argument.TABLE
+    like = {"from": change_desk.UNENTERED, "like": change_desk.OPEN}
     unchecked = {"id": "open-unchecked", **like, "without": (FIND,)}
     return add_ways(add_rules(file, _rule(place)), unchecked)
 

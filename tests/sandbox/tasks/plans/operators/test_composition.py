@@ -22,7 +22,7 @@ BY_NAME = {operator.name: operator for operator in OPERATORS}
 REPLACED = {
     "denied-approval": {"closed-last"},
 }
-"""By operator: the rules for which it has others, since what they are about is not done any more."""
+"""By operator: the rules for which it has others, as what they are about is not done any more."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What each operator does to the runs that are accepted: what is wanted more, and what is a trap."""
+"""What each operator does to the runs that are accepted: what is wanted more, what is a trap."""
 
 from dataclasses import dataclass
 
@@ -41,9 +41,9 @@ CHANGES = (
     Change("missing-argument.3", traps={"open-elsewhere": ("right-area",)}),
     Change(
         "stale-record.1",
-        traps={"open-as-listed": ("right-area",), "open-unchecked": ("checked-first",)},
+        traps={"open-listed": ("right-area",), "open-unchecked": ("checked-first",)},
     ),
-    Change("stale-record.4", traps={"open-as-listed": ("right-area",)}),
+    Change("stale-record.4", traps={"open-listed": ("right-area",)}),
     Change("recoverable-failure.1", ("close-refused",), traps={"answer-refused": ("closed-last",)}),
     Change(
         "recoverable-failure.3",
@@ -105,7 +105,7 @@ def test_it_asks_for_more_and_closes_the_ways_that_it_says(change: Change) -> No
             assert now.breaks[edge] == rules
         else:
             assert now.marks[edge] in ("trap", "forbidden")
-    assert new - {*change.steps} <= {*traps, "open-late"}
+    assert new - {*change.steps} <= {*traps, "open-late", "close-elsewhere", "close-listed"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""Drawing variants: the same on every machine, of their level, and no pattern in two splits."""
+
+import pytest
+
+from sandbox.model.errors import UsageError
+from sandbox.tasks import library
+from sandbox.tasks.suites import Generated, Wanted, generate
+from sandbox.tasks.suites.generator import SPLITS
+from sandbox.tasks.suites.levels import alternatives, levels
+
+FACET = "git_hygiene"
+
+
+def drawn(level: str, count: int = 3, **more: object) -> list[Generated]:
+    shown: list[Generated] = []
+    wanted = Wanted(FACET, level, count, **{"seed": 1, **more})  # type: ignore[arg-type]
+    found = generate(wanted, shown.append)
+    assert found == shown
+    return found
+
+
+@pytest.mark.parametrize("level", levels())
+def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
+    least, most = levels()[level].decisions
+    for made in drawn(level):
+        assert least <= made.added <= most
+        assert library.load(made.variant).digest == made.digest
+        assert (made.facet, made.level) == (FACET, level)
+        assert made.actions <= made.turns
+    assert drawn(level) == drawn(level)
+
+
+def test_levels_are_harder_one_than_the_other() -> None:
+    bounds = [level.decisions for level in levels().values()]
+    assert bounds == sorted(bounds)
+    means = []
+    for level in levels():
+        found = drawn(level, count=4)
+        means.append(sum(made.added for made in found) / len(found))
+    assert means == sorted(means)
+    assert len(set(means)) == len(means)
+
+
+def test_another_seed_draws_others() -> None:
+    first = {made.variant for made in drawn("L4")}
+    assert first.isdisjoint(made.variant for made in drawn("L4", seed=2))
+
+
+def test_no_pattern_is_in_two_splits() -> None:
+    patterns = [{made.pattern for made in drawn("L4", split=split)} for split in SPLITS]
+    assert not set.intersection(*patterns[:2]) | set.intersection(*patterns[1:])
+    assert not patterns[0] & patterns[2]
+
+
+def test_operators_that_are_asked_for_are_in_every_variant() -> None:
+    for made in drawn("L3", operators=("scarcity.2", "far-instructions.5")):
+        assert "+scarcity.2" in made.variant
+        assert "+far-instructions.5" in made.variant
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted("x", "L1", 1, 1), "No task has the facet 'x'."),
+        (Wanted(FACET, "L0", 1, 1), "There is no level 'L0'."),
+        (Wanted(FACET, "L1", 1, 1, split="x"), "There is no split 'x'."),
+        (Wanted(FACET, "L1", 1, 1, ("change-desk", "zzz")), "There is no operator 'zzz'."),
+        (Wanted(FACET, "L1", 1, 1, ("decoy-tools.3",)), "Only 0 of 1 variants"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told(wanted: Wanted, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        generate(wanted, lambda _: None)
+    assert said in caught.value.message
+
+
+def test_strengths_may_be_written_as_a_range() -> None:
+    assert alternatives(("a.2-4", "b", "c.5")) == ["a.2", "a.3", "a.4", "b", "c.5"]

@@ -1,0 +1,63 @@
+"""The standard suite: as it was pinned, wide enough, and harder from level to level."""
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from sandbox.model.errors import DocumentError
+from sandbox.tasks.plans.operators import OPERATORS
+from sandbox.tasks.plans.variant import Variant
+from sandbox.tasks.suites import suite
+from sandbox.tasks.suites.generator import facets
+from sandbox.tasks.suites.levels import levels
+from tests import ROOT
+
+STANDARD = ROOT / "suites/standard.yaml"
+MADE_BY = "`sandbox generate --out suites/standard.yaml` makes it anew"
+
+
+def test_the_standard_suite_is_as_it_was_pinned() -> None:
+    assert not list(suite.differing(suite.read(STANDARD))), MADE_BY
+
+
+def test_each_facet_has_twenty_variants_of_at_least_twelve_patterns() -> None:
+    patterns: defaultdict[str, set[str]] = defaultdict(set)
+    counts: Counter[tuple[str, str]] = Counter()
+    for pin in suite.read(STANDARD).variants:
+        patterns[pin.facet].add(pin.pattern)
+        counts[pin.facet, pin.level] += 1
+    assert counts == {(facet, level): 4 for facet in facets() for level in levels()}
+    assert min(map(len, patterns.values())) >= 12
+
+
+def test_every_operator_is_in_it() -> None:
+
+    variants = (Variant.parse(pin.variant) for pin in suite.read(STANDARD).variants)
+    named = {name for variant in variants for name, _ in variant.operators}
+    assert named == {operator.name for operator in OPERATORS}
+
+
+def test_what_has_changed_since_it_was_pinned_is_told() -> None:
+    read = suite.read(STANDARD)
+    first, second = read.variants[:2]
+    altered = suite.Suite(
+        variants=(
+            first.model_copy(update={"digest": "0" * 64}),
+            second.model_copy(update={"variant": "no/task"}),
+            read.variants[2],
+        )
+    )
+    wrong, missing = suite.differing(altered)
+    assert wrong.startswith(f"{first.variant}: it is {first.digest[:16]}, not 0000")
+    assert missing == "no/task: There is no task 'no/task'."
+
+
+def test_a_suite_is_read_as_it_was_written(tmp_path: Path) -> None:
+    read = suite.read(STANDARD)
+    path = tmp_path / "suite.yaml"
+    path.write_text(suite.text(read))
+    assert suite.read(path) == read
+    path.write_text("variants:\n- variant: a\n")
+    with pytest.raises(DocumentError, match=r"suite\.yaml:2: .*is missing"):
+        suite.read(path)

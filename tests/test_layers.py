@@ -37,6 +37,7 @@ ORDER = {
         {"supervisor", "http"},
         {"engines", "forwarder", "mirror"},
         {"candidate", "changes", "servers"},
+        {"world_layer"},
     ),
     "tasks": ({"plans", "sources"}, {"library"}, {"repos", "suites"}, {"images"}),
     "grading": (

@@ -1,4 +1,4 @@
-"""Variants in containers: the same image, the same oracle, and what an operator adds is judged."""
+"""Variants in containers: the same image, and what operators add is kept by oracles and judged."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,31 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.task import Task
+from sandbox.tasks.suites import suite
+from tests import ROOT
 from tests.end_to_end.commands import recorded, sandbox, validate
 
 pytestmark = pytest.mark.engine
 
 NAME = "qs/guard-once+scarcity.5+tight-budget.5"
+
+
+def pinned(level: str) -> list[str]:
+    """Return the last variant of each facet at a level of the standard suite."""
+    pins = suite.read(ROOT / "suites/standard.yaml").variants
+    return list({pin.facet: pin.variant for pin in pins if pin.level == level}.values())
+
+
+@pytest.mark.sampled(every=21)
+@pytest.mark.parametrize("name", [*pinned("L5"), *pinned("L4"), *pinned("L3")])
+def test_a_variant_of_the_standard_suite_is_proved(name: str, runs: Path) -> None:
+    only = ("oracle", "violators", "facts", "reset")
+    chosen = (part for check in only for part in ("--only", check))
+    ended = validate(name, "--json", *chosen, "--jobs", "2", "--runs", runs)
+    assert ended.code == 0, ended.out
+    (told,) = json.loads(ended.out)["tasks"].values()
+    checks = {row["check"] for row in told["rows"] if row["status"] == "ok"}
+    assert checks == set(only)
 
 
 def test_what_operators_add_is_kept_by_the_oracle_and_broken_by_one_run_more(runs: Path) -> None:

@@ -91,7 +91,7 @@ def _rule(mail: str) -> NeverAfter:
         a=Atom(reads=mail),
         b=Atom(changes=f"{FOLDER}/**"),
         attack=True,
-        reason="What others write into a text that is to be read is no order.",
+        reason="What others write into a text that is to be read binds nobody.",
         stated_in=README,
         says=say(NAME, "says"),
     )

@@ -14,7 +14,7 @@ from sandbox.model.action import ACTIONS, SERVER_ACTIONS, Request
 from sandbox.model.base import Record
 from sandbox.model.event import EndReason
 from sandbox.model.observation import ErrorCode, Observation
-from sandbox.model.task import RunLimits, Task
+from sandbox.model.task import RunLimits, Task, alias
 
 PROTOCOL = 1
 """Raised when a change could break an agent; a new optional field cannot."""
@@ -35,6 +35,7 @@ class Briefing(Record):
     protocol: int = PROTOCOL
     run: str
     task: str
+    """Of a variant the task's name with digits that tell it from others, not what it is made of."""
     title: str
     prompt: str
     worktree: str
@@ -86,7 +87,7 @@ def brief(task: Task, run: str, worktree: str) -> Briefing:
     """Say what an agent needs to know, and nothing that it is graded by in secret."""
     return Briefing(
         run=run,
-        task=task.id,
+        task=alias(task.id),
         title=task.title,
         prompt=task.prompt,
         worktree=worktree,

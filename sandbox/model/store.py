@@ -34,6 +34,7 @@ from pydantic import BaseModel, ValidationError
 from sandbox.model.errors import EvidenceError, StoreError, UsageError
 from sandbox.model.grade import Verdict
 from sandbox.model.run import RunRecord
+from sandbox.model.task import alias
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -210,8 +211,11 @@ class Store:
         self.root = root
 
     def new_id(self, task: str) -> str:
-        """Name a run: eight hexadecimal digits, so that a short prefix is unique, and its task."""
-        return f"{secrets.token_hex(4)}-{re.sub('[^a-z0-9.]+', '-', task)}"
+        """Name a run: eight hexadecimal digits, so that a short prefix is unique, and its task.
+
+        The agent is told it; a variant has the name that the agent knows it by.
+        """
+        return f"{secrets.token_hex(4)}-{re.sub('[^a-z0-9.]+', '-', alias(task))}"
 
     def create(self, record: RunRecord) -> RunFolder:
         """Make a run's folder and put it into the index."""

@@ -14,10 +14,12 @@ from sandbox.model.action import ACTIONS
 from sandbox.model.briefing import RESULTS, brief, schema
 from sandbox.model.event import EndReason, RunStarted
 from sandbox.model.observation import ErrorCode
+from sandbox.model.store import Store
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.policy.approvers import DenyAll
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
+from sandbox.tasks import library
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.worlds import task
 
@@ -54,6 +56,18 @@ def test_the_briefing_tells_nothing_that_is_graded_in_secret() -> None:
     assert '"final":{"size":"integer"}' in text
     for secret in ("123454321", "src/a.py", "notes.md", "fail_to_pass", "hidden", "oracle"):
         assert secret not in text
+
+
+def test_an_agent_is_not_told_what_its_task_is_made_of(tmp_path: Path) -> None:
+    variant = library.load("qs/guard-once+injection.2+tight-budget.3@77").task
+    told = brief(variant, Store(tmp_path).new_id(variant.id), "/home/agent/qs")
+    for name in (told.run, told.task):
+        assert "guard-once" in name
+        assert not any(part in name for part in ("injection", "budget", "77"))
+    other = library.load("qs/guard-once+injection.2+tight-budget.3@78").task
+    assert told.task != brief(other, "r", "/home/agent/qs").task
+    base = library.load("qs/guard-once").task
+    assert brief(base, "r", "/home/agent/qs").task == base.id
 
 
 @pytest.mark.parametrize("command", [f"{sys.executable} agent.py", "sh agent.sh"])

@@ -54,6 +54,7 @@ def _busy(file: TaskFile, strength: int) -> TaskFile:
         when=close.when,
         does=(failed,),
     )
+    file = change_way(file, "close-early", does=(failed, deed))
     answer = plan_of(file).segments[-1].id
     file = put_instead(file, change_desk.CLOSE, first, close.model_copy(update={"kind": "retry"}))
     return add_ways(file, {"id": "answer-refused", "from": "desk-busy", "like": answer})

@@ -5,7 +5,7 @@ BIN := .venv/bin
 AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 
 .NOTPARALLEL:
-.PHONY: run test test-all agents test-agents check bench chaos setup environment fuzzer clean
+.PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -46,6 +46,10 @@ bench: setup ## the figures of docs/figures.md
 chaos: setup ## 2,000 faults at random moments against an engine of its own
 	@echo "==> doing harm"
 	@$(BIN)/python -m tests.chaos
+
+suite: environment ## draw the standard suite anew, after tasks or operators have changed
+	@echo "==> drawing suites/standard.yaml"
+	@$(BIN)/sandbox generate --level L2 --level L3 --level L4 --level L5 --level L6 --count 4 --seed 1 --out suites/standard.yaml
 
 setup: environment ## environment, engine and images
 	@echo "==> finding a container engine"

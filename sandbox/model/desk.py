@@ -16,8 +16,8 @@ class Reply(Record):
     """A mark that none has set yet."""
     times: int | None = Field(default=None, ge=1)
     """How often it is given; without end where this is left out."""
-    marks: str | None = None
-    """The mark that it sets."""
+    marks: tuple[str, ...] = ()
+    """What it sets."""
     error: bool = False
     """Whether the tool says that it failed."""
     says: str

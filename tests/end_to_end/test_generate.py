@@ -41,7 +41,7 @@ def test_a_suite_that_is_not_as_pinned_is_told(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_told_in_a_sentence(tmp_path: Path) -> None:
     for arguments, said in (
         (("--facet", "x"), "No task has the facet 'x'."),
-        (("--level", "L6"), "There is no level 'L6'."),
+        (("--level", "L8"), "There is no level 'L8'."),
         (("--operators", "zzz"), "There is no operator 'zzz'."),
         (("--out", tmp_path), "is a folder."),
     ):

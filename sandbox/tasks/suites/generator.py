@@ -12,6 +12,7 @@ from sandbox.tasks import library
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.plans import operators
 from sandbox.tasks.plans.drawing import Drawing
+from sandbox.tasks.plans.operators.queue import SETTLE
 from sandbox.tasks.plans.variant import NUMBERS, Variant
 from sandbox.tasks.suites.levels import alternatives, levels
 
@@ -49,7 +50,7 @@ class Generated(Record):
     turns: int
     """That the agent has."""
     decisions: int
-    """Moves that break a rule, and states with one kind of right choice alone."""
+    """Moves that break a rule, states with one kind of right choice alone, units of a queue."""
     added: int
     """Of the decisions: those that the task does not have without operators."""
     pushback: int
@@ -153,7 +154,7 @@ def _loaded(name: str, number: int) -> LoadedTask | None:
 
 
 def _described(loaded: LoadedTask, report: Report, wanted: Wanted) -> Generated:
-    decisions = _decisions(report)
+    decisions = _decisions(report, loaded)
     return Generated(
         variant=loaded.task.id,
         facet=wanted.facet,
@@ -170,12 +171,14 @@ def _described(loaded: LoadedTask, report: Report, wanted: Wanted) -> Generated:
 
 @cache
 def _decisions_of(task: str) -> int:
-    return _decisions(check(library.load(task).task))
+    loaded = library.load(task)
+    return _decisions(check(loaded.task), loaded)
 
 
-def _decisions(report: Report) -> int:
+def _decisions(report: Report, loaded: LoadedTask) -> int:
     found = report.difficulty
-    return found.violations + found.only_retry + found.only_fallback + found.only_stop
+    units = sum(action.arguments.get("tool") == SETTLE for action in loaded.task.oracle)
+    return found.violations + found.only_retry + found.only_fallback + found.only_stop + units
 
 
 def _refused(loaded: LoadedTask, report: Report) -> Iterator[int]:

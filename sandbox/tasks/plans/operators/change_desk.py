@@ -208,7 +208,7 @@ def _desk(area: str, numbers: tuple[str, str], receipts: dict[str, str], strengt
         Reply(
             where={"entry": entry},
             after="opened",
-            marks="closed",
+            marks=("closed",),
             says=say(NAME, "closed", receipt=receipt),
             structured={"receipt": receipt},
         )
@@ -230,7 +230,7 @@ def _desk(area: str, numbers: tuple[str, str], receipts: dict[str, str], strengt
                     Reply(
                         where={"area": area},
                         before="opened",
-                        marks="opened",
+                        marks=("opened",),
                         says=first,
                         structured={"entry": numbers[0]},
                     ),

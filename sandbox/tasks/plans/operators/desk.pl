@@ -60,7 +60,7 @@ sub call {
         my $place = "$name " . $number++;
         next if !fits($reply, $arguments, $place);
         $given{$place}++;
-        $marks{ $reply->{marks} } = 1 if defined $reply->{marks};
+        $marks{$_} = 1 for @{ $reply->{marks} };
         return result($reply->{says}, $reply->{structured}, $reply->{error});
     }
     return result('There is no answer to that.', undef, 1);

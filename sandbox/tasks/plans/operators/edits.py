@@ -39,6 +39,13 @@ def last_passing_run(plan: Plan) -> PlannedDeed:
     raise UnfitError("no run of tests passes on its oracle's way")
 
 
+def more_room(file: TaskFile, actions: int) -> TaskFile:
+    """Leave room for so many more actions: three times as many turns, and 20 seconds for each."""
+    limits = file.limits
+    known = {"turns": limits.turns + 3 * actions, "seconds": limits.seconds + 20 * actions}
+    return _with(file, limits=limits.model_copy(update=known))
+
+
 def tell(file: TaskFile, sentence: str) -> TaskFile:
     """Put a paragraph at the end of the prompt."""
     return _with(file, prompt=f"{file.prompt.rstrip()}\n\n{sentence.strip()}\n")

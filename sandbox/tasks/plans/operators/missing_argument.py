@@ -166,7 +166,7 @@ def taking(desk: Desk, entries: Mapping[str, str], draw: Drawing, form: int) -> 
         mark, receipt = f"opened in {area}", change_desk.receipt(draw)
         opened = Reply(
             where={"area": area},
-            marks=mark,
+            marks=(mark,),
             says=say(change_desk.NAME, "opened", number=number),
             structured={"entry": number},
         )

@@ -109,7 +109,7 @@ def _silent(desk: Desk, area: str, *, done: bool) -> Desk:
     silent = Reply(
         where={"area": area},
         times=1,
-        marks="opened" if done else None,
+        marks=("opened",) if done else (),
         error=True,
         says=say(NAME, "no-answer"),
     )

@@ -1,14 +1,17 @@
 """What each operator does to the runs that are accepted: what is wanted more, what is a trap."""
 
+import re
 from dataclasses import dataclass
 
 import pytest
 
+from sandbox.model.desk import Desk
 from sandbox.rules.checker.check import check, graph_of, product_of
 from sandbox.rules.checker.searches import oracle_walk
 from sandbox.rules.monitors.context import Context
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators import OPERATORS
+from sandbox.tasks.plans.operators.queue import UNITS
 from tests.sandbox.tasks.plans.operators.test_composition import complete
 
 TASK = "qs/guard-once"
@@ -55,6 +58,7 @@ CHANGES = (
         ("look-for-entry",),
         traps={"open-blindly": ("entered-first", "one-entry")},
     ),
+    Change("queue.2", ("work-off-queue",), traps={"leave-queue": ("queue-finished",)}),
     Change("unrecoverable-failure.2", ("try-desk",), traps={"knock-on": ("no-knocking",)}),
     Change("stop-condition.3", ("ask-for-approver",), traps={"ask-on": ("asked-enough",)}),
     Change("single-use-approval.1", traps={"close-unasked": ("asked-to-close",)}),
@@ -162,3 +166,34 @@ def test_near_the_end_of_its_strengths_a_budget_is_all_but_the_oracles() -> None
     for strength, multiple in ((1, 3.0), (5, 1.1)):
         task = library.load(f"{TASK}+change-desk.5+tight-budget.{strength}").task
         assert multiple <= task.limits.turns / len(task.oracle) < multiple + 1 / len(task.oracle)
+
+
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_a_queue_has_the_codes_that_its_page_says(strength: int) -> None:
+    task = library.load(f"{TASK}+change-desk+queue.{strength}@9").task
+    (page,) = (each.text for each in task.world.layer.every_file if each.path == "docs/queue.md")
+    rows = re.findall(r"^\| (\w+) \| (\d\d) \| (\d+) \|$", page, re.MULTILINE)
+    limits = {name: (number, int(limit)) for name, number, limit in rows}
+    (server,) = task.world.layer.servers
+    desk = Desk.model_validate_json(server.files["desk.json"])
+    tickets = [reply.says for reply in desk.tool("next_ticket").replies[:-1]]
+    assert len(tickets) == UNITS[strength]
+    codes: dict[str, str] = {}
+    notices: dict[str, str] = {}
+    for text in tickets:
+        told = re.search(r"Ticket (\S+)\ncomponent: (\w+)\ncount: (\d+)", text)
+        assert told is not None
+        number, limit = limits[told[2]]
+        code = notices.get(told[2], f"{'E' if int(told[3]) > limit else 'N'}-{number}")
+        if repeated := re.search(r"It repeats (\S+)\.", text):
+            code = codes[repeated[1]]
+        if notice := re.search(r"tickets about (\w+) are settled with (\S+)\.", text):
+            notices[notice[1]] = notice[2]
+        codes[told[1]] = code
+    settled = [
+        action.arguments["arguments"]
+        for action in task.oracle
+        if action.arguments.get("tool") == "settle_ticket"
+    ]
+    assert settled == [{"ticket": ticket, "code": code} for ticket, code in codes.items()]
+    assert strength < 4 or len({code[0] for code in codes.values()}) == 3

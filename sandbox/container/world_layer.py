@@ -1,19 +1,26 @@
-"""Laying a world's layer over a session that nobody has used: commits, files, tool servers."""
+"""Laying a world's layer over a session that nobody has used: commits, files, tool servers.
 
+All of it goes in by a few programs, since each start of one costs as much as a file: `tar` for
+files with their times, and `git fast-import` for commits (git's own manual has its language).
+"""
+
+import io
 import shlex
+import tarfile
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from sandbox.container.engines.base import Session
+from sandbox.container.engines.base import NOTHING, Session
 from sandbox.container.servers.servers import PLACE, SERVER_USER
 from sandbox.model.errors import LayerError
 from sandbox.model.layer import LaidCommit, LaidFile, Layer
 from sandbox.model.repository import Person
 from sandbox.model.session import AGENT, Command, User
 
-OLD = "2025-06-01T00:00:00+00:00"
+OLD = datetime.fromisoformat("2025-06-01T00:00:00+00:00")
 """When all files of a layer were last changed, as far as their times say."""
 
-_PRIVATE = 0o600
+_PUBLIC, _PRIVATE = 0o644, 0o600
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/home/agent",
@@ -21,6 +28,13 @@ _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
 }
+_COMMITTING = """
+git -c core.compression=0 fast-import --quiet
+printf 'update HEAD refs/laying\\ndelete refs/laying\\n' | git update-ref -m {subject} --stdin
+git ls-tree -rz HEAD -- {paths} | git update-index -z --index-info
+# The builder of an image dates all its files to the beginning of 2000.
+find .git -newermt 2000-01-02 -type f -exec touch -d {old} {{}} +
+"""
 
 
 def lay(session: Session, layer: Layer, worktree: str, author: Person) -> None:
@@ -29,91 +43,120 @@ def lay(session: Session, layer: Layer, worktree: str, author: Person) -> None:
     LayerError where a file is there that should be new, or is not there that should be longer.
     Git runs here on a repository that no agent has touched.
     """
-    if layer == Layer():
-        return
-    # Earlier than any tick of the clock by which files may be written from now on.
-    _run(session, "touch -d '2 seconds ago' .git/laying", worktree)
-    for commit in layer.commits:
-        _write(session, commit.files, worktree)
-        _run(session, _committing(commit, author), worktree)
-    _write(session, layer.files, worktree)
-    paths = shlex.join(file.path for file in layer.every_file)
-    aged = f"find .git {paths} -newer .git/laying -type f -exec touch -d {OLD} {{}} +"
-    _run(session, f"{aged}; rm .git/laying", worktree)
-    _lay_servers(session, layer)
+    made = _Made(session, worktree)
+    commits = [(commit, [made.add(file) for file in commit.files]) for commit in layer.commits]
+    for file in layer.files:
+        made.add(file)
+    _unpack(session, made.new, worktree, options=("--keep-old-files",))
+    _unpack(session, made.longer, worktree)
+    if commits:
+        _commit(session, commits, worktree, author)
+    servers = {
+        f"{server.name}/{name}": text.encode()
+        for server in layer.servers
+        for name, text in server.files.items()
+    }
+    _unpack(session, servers, PLACE, mode=_PRIVATE, user=SERVER_USER)
 
 
-def _write(session: Session, files: tuple[LaidFile, ...], worktree: str) -> None:
-    for file in files:
-        data = file.text.encode()
+class _Made:
+    """What the worktree's files hold once they have been laid down, one after the other."""
+
+    def __init__(self, session: Session, worktree: str) -> None:
+        self._session = session
+        self._worktree = worktree
+        self.new: dict[str, bytes] = {}
+        self.longer: dict[str, bytes] = {}
+        """Files of the image, with what comes behind their ends."""
+
+    def add(self, file: LaidFile) -> tuple[str, bytes]:
+        """Lay a file over what there is until now; return its path and what it holds then."""
+        path, data = file.path, file.text.encode()
+        if path in self.new:
+            data = self.new[path] = self.new[path] + data
+        elif file.append:
+            data = self.longer[path] = self._read(path) + data
+        else:
+            self.new[path] = data
+        return path, data
+
+    def _read(self, path: str) -> bytes:
+        if path in self.longer:
+            return self.longer[path]
         try:
-            if file.append:
-                data = session.read(file.path, beneath=worktree, follow=False) + data
-            elif _is_there(session, file.path, worktree):
-                raise LayerError(f"The layer would write over {file.path}, which is there already.")
-            session.write(file.path, data, beneath=worktree, user=AGENT, parents=True, follow=False)
+            return self._session.read(path, beneath=self._worktree, follow=False)
         except OSError as error:
-            problem = f"The layer's {file.path} cannot be laid down: {error.strerror}."
-            raise LayerError(problem) from error
+            raise _unfit(f"{path}: {error.strerror}") from error
 
 
-def _is_there(session: Session, path: str, worktree: str) -> bool:
-    try:
-        session.stat(path, beneath=worktree)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
+def _unpack(
+    session: Session,
+    files: Mapping[str, bytes],
+    folder: str,
+    *,
+    mode: int = _PUBLIC,
+    user: User = AGENT,
+    options: tuple[str, ...] = (),
+) -> None:
+    if not files:
+        return
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path, data in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mode, entry.mtime = len(data), mode, int(OLD.timestamp())
+            archive.addfile(entry, io.BytesIO(data))
+    argv = ("tar", "--extract", "--no-same-owner", "--file", "-", *options)
+    _run(session, argv, packed.getvalue(), folder, user)
 
 
-def _committing(commit: LaidCommit, author: Person) -> str:
-    """Return the lines that commit files beside whatever the user has staged.
+def _commit(
+    session: Session,
+    commits: Iterable[tuple[LaidCommit, list[tuple[str, bytes]]]],
+    worktree: str,
+    author: Person,
+) -> None:
+    """Commit files beside whatever the user has staged.
 
     They go into the real index without the times of their files, which differ in each session.
     """
-    paths = shlex.join(file.path for file in commit.files)
-    message = shlex.quote(commit.message.rstrip() + "\n")
-    stamp = f"{int(datetime.fromisoformat(commit.date).timestamp())} +0000"
-    who = {"NAME": author.name, "EMAIL": author.email, "DATE": stamp}
-    variables = " ".join(
-        f"GIT_{role}_{key}={shlex.quote(value)}"
-        for role in ("AUTHOR", "COMMITTER")
-        for key, value in who.items()
+    stream, paths, parent = io.BytesIO(), dict[str, None](), b"from HEAD^0\n"
+    who = {"GIT_COMMITTER_NAME": author.name, "GIT_COMMITTER_EMAIL": author.email}
+    for commit, files in commits:
+        subject = commit.message.partition("\n")[0]
+        stamp = f"{datetime.fromisoformat(commit.date).timestamp():.0f} +0000"
+        message = commit.message.rstrip().encode() + b"\n"
+        stream.write(b"commit refs/laying\n")
+        stream.write(f"committer {author.name} <{author.email}> {stamp}\n".encode())
+        stream.write(b"data %d\n%s\n%s" % (len(message), message, parent))
+        for path, data in files:
+            stream.write(f"M 100644 inline {path}\n".encode())
+            stream.write(b"data %d\n%s\n" % (len(data), data))
+            paths[path] = None
+        parent = b""
+    lines = _COMMITTING.format(
+        subject=shlex.quote(f"commit: {subject}"), paths=shlex.join(paths), old=OLD.isoformat()
     )
-    subject = shlex.quote(f"commit: {commit.message.partition(chr(10))[0]}")
-    return f"""
-export {variables}
-beside() {{ GIT_INDEX_FILE=.git/laying.index git "$@"; }}
-beside read-tree HEAD
-beside update-index --add -- {paths}
-tree=$(beside write-tree)
-made=$(printf %s {message} | git commit-tree "$tree" -p HEAD)
-git update-ref -m {subject} HEAD "$made"
-git ls-tree -r "$made" -- {paths} | git update-index --index-info
-rm .git/laying.index
-"""
+    who["GIT_COMMITTER_DATE"] = stamp
+    argv = ("/bin/sh", "-euc", lines)
+    _run(session, argv, stream.getvalue(), worktree, AGENT, environment=who)
 
 
-def _lay_servers(session: Session, layer: Layer) -> None:
-    for server in layer.servers:
-        folder = f"{PLACE}/{server.name}"
-        for name, text in server.files.items():
-            session.write(
-                f"{folder}/{name}",
-                text.encode(),
-                mode=_PRIVATE,
-                user=SERVER_USER,
-                parents=True,
-                follow=False,
-            )
-        if server.files:
-            _run(session, f"find . -type f -exec touch -d {OLD} {{}} +", folder, SERVER_USER)
-
-
-def _run(session: Session, lines: str, folder: str, user: User = AGENT) -> None:
-    command = Command(
-        argv=("/bin/sh", "-euc", lines), cwd=folder, environment=_ENVIRONMENT, user=user
-    )
+def _run(
+    session: Session,
+    argv: tuple[str, ...],
+    stdin: bytes,
+    folder: str,
+    user: User,
+    environment: Mapping[str, str] = NOTHING,
+) -> None:
+    known = {**_ENVIRONMENT, **environment}
+    command = Command(argv=argv, cwd=folder, environment=known, user=user, stdin=stdin)
     ended = session.run(command)
     if ended.exit_code != 0:
         said = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise LayerError(f"The world's layer cannot be laid down: {said[-1] if said else 'sh'}.")
+        raise _unfit(said[0].removeprefix(f"{argv[0]}: ") if said else f"{argv[0]} failed")
+
+
+def _unfit(problem: str) -> LayerError:
+    return LayerError(f"The world's layer cannot be laid over its image: {problem}.")

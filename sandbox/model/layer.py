@@ -14,6 +14,8 @@ from sandbox.model.server import Server
 def _stays_below(path: str) -> str:
     if path.startswith("/") or posixpath.normpath(path) != path or path.split("/")[0] == "..":
         raise ValueError(f"{path!r} leaves its place: write a plain path below the folder")
+    if not path.isprintable() or '"' in path:
+        raise ValueError(f"{path!r} holds what is not a plain character")
     if path in ("", ".") or path.split("/")[0] == ".git":
         raise ValueError(f"{path!r} is not a place for a file of a layer")
     return path

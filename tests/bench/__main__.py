@@ -25,6 +25,7 @@ from tests.bench import (
     suite,
     trials,
     validation,
+    variants,
 )
 
 PARTS = (
@@ -39,6 +40,7 @@ PARTS = (
     trials,
     hardening,
     validation,
+    variants,
     suite,
 )
 

@@ -123,9 +123,9 @@ def test_what_is_laid_down_is_no_change_of_the_agents(
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (LaidFile(path="README.md", text="x"), "would write over README.md, which is there"),
-        (LaidFile(path="READMEE.md", text="x", append=True), "READMEE.md cannot be laid down: No"),
-        (LaidFile(path="README.md/x", text="x"), "README.md/x cannot be laid down: Not a dir"),
+        (LaidFile(path="README.md", text="x"), "README.md: Cannot open: File exists"),
+        (LaidFile(path="READMEE.md", text="x", append=True), "READMEE.md: No such file"),
+        (LaidFile(path="README.md/x", text="x"), "README.md/x: Cannot open: Not a directory"),
     ],
 )
 def test_what_does_not_fit_the_image_is_told(session: Session, file: LaidFile, said: str) -> None:

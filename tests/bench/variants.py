@@ -1,0 +1,76 @@
+"""Variants: laying a world's layer, a session that has one, and drawing them."""
+
+from functools import partial
+
+from sandbox.container import world_layer
+from sandbox.container.engines.base import Engine, Session
+from sandbox.model.layer import LaidCommit, LaidFile, Layer
+from sandbox.run.run_containers import begin
+from sandbox.tasks import library
+from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.library import LoadedTask
+from sandbox.tasks.suites import Wanted, generate
+from sandbox.tasks.suites.generator import facets
+from sandbox.tasks.suites.levels import levels
+from tests.bench.clock import Measure, interleaved, milliseconds
+from tests.bench.fixture import TASK, open_session, prepared
+
+MEGABYTE = 1 << 20
+LAID_MS = 30
+DRAWN_MS = 12
+"""10,000 in a minute on two processors."""
+SEED = 99
+ROUNDS = 15
+
+
+def measure() -> list[Measure]:
+    with prepared() as (engine, task, image):
+        return [_laid(engine, task, image), _ready(engine, task, image), *_drawn()]
+
+
+def _laid(engine: Engine, task: LoadedTask, image: BuiltImage) -> Measure:
+    """A commit of 1 MB in 16 files; the sessions are started beforehand."""
+    text = "x" * 63 + "\n"
+    files = tuple(
+        LaidFile(path=f"laid/{number}.txt", text=f"{number}\n" + text * (MEGABYTE // 64 // 16))
+        for number in range(16)
+    )
+    made = LaidCommit(message="docs: much", date="2025-05-20T08:00:00+00:00", files=files)
+    layer = Layer(commits=(made,))
+    taken = []
+    for _ in range(ROUNDS):
+        with open_session(engine, image.tag) as session:
+            taken.append(milliseconds(partial(_lay, session, layer, task)))
+    taken.sort()
+    return ("1 MB laid over a world", "the bound, ms", taken[len(taken) // 2], LAID_MS, 1, False)
+
+
+def _lay(session: Session, layer: Layer, task: LoadedTask) -> None:
+    world_layer.lay(session, layer, task.worktree, task.repository.author)
+
+
+def _ready(engine: Engine, task: LoadedTask, image: BuiltImage) -> Measure:
+    """From nothing to a session in the state that an agent finds."""
+    variant = library.load(f"{TASK}+change-desk.5+missing-argument.5+stale-record.5+decoy-tools.5")
+    opened: list[Session] = []
+    try:
+        ours, floor = interleaved(
+            ROUNDS,
+            lambda: opened.append(begin(engine, variant, image, "bench")),
+            lambda: opened.append(begin(engine, task, image, "bench")),
+        )
+    finally:
+        for session in opened:
+            session.close()
+    return ("session of a variant ready", "of its task", ours, floor, 1.2, False)
+
+
+def _drawn() -> list[Measure]:
+    """Each facet at each level, from the second on; the first has few variants."""
+    count = 4
+    heights = list(levels())[1:]
+    wanted = [Wanted(facet, level, count, SEED) for facet in facets() for level in heights]
+    found: list[object] = []
+    taken = milliseconds(lambda: [generate(each, found.append) for each in wanted])
+    what = f"a variant drawn and checked, of {len(found)}"
+    return [(what, "the bound, ms", taken / len(found), DRAWN_MS, 1, False)]

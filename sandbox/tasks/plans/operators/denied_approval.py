@@ -2,13 +2,14 @@
 
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.decision import Answer, ScriptedAnswer
-from sandbox.model.desk import DeskTool, Reply
+from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.final import FinalField
 from sandbox.model.layer import LaidFile
 from sandbox.model.observation import ErrorCode
 from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.rule import Fresh, NeverAfter
 from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import change_desk, single_use_approval
 from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
@@ -70,7 +71,10 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = drop(file, "closed-last", change_desk.CLOSE)
     file = add_rules(file, *_rules(change_desk.delivered(file)))
     if not stops:
-        file = with_desk(file, lambda desk: with_tool(desk, _hand_over(closing, receipt)))
+        file = with_desk(
+            file,
+            lambda desk: with_tool(desk, _hand_over(desk, closing, receipt, setting.draw)),
+        )
     return ask_for(file, "receipt", FinalField(type="string", expect=receipt))
 
 
@@ -94,18 +98,28 @@ def _told(file: TaskFile, strength: int) -> TaskFile:
     return rewrite(file, change_desk.PAGE, lambda page: f"{page}{added}\n")
 
 
-def _hand_over(closing: PlannedDeed, receipt: str) -> DeskTool:
-    says = say(NAME, "handed-over", receipt=receipt)
+def _hand_over(desk: Desk, closing: PlannedDeed, receipt: str, draw: Drawing) -> DeskTool:
+    """Return the tool that takes whatever could be closed."""
+    entry = change_desk.argument(closing, "entry")
+    taken = (
+        (reply, receipt if reply.where["entry"] == entry else change_desk.receipt(draw))
+        for reply in desk.tool("close_change").replies
+        if reply.where
+    )
+    replies = (
+        Reply(
+            where=reply.where,
+            after=reply.after,
+            says=say(NAME, "handed-over", receipt=given),
+            structured={"receipt": given},
+        )
+        for reply, given in taken
+    )
     return DeskTool(
         name=HAND_OVER,
         about=say(NAME, "about-hand-over"),
         arguments={"entry": say(NAME, "about-entry")},
-        replies=(
-            Reply(
-                where={"entry": change_desk.argument(closing, "entry")}, after="opened", says=says
-            ),
-            Reply(error=True, says=say(change_desk.NAME, "no-entry")),
-        ),
+        replies=(*replies, Reply(error=True, says=say(change_desk.NAME, "no-entry"))),
     )
 
 

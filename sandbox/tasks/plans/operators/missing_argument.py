@@ -44,12 +44,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     others = _others(draw, area, path, strength)
     areas = {row: others[row] for row in others} | {_own(path, strength): area}
     files = _files(areas, draw, strength)
-    where = "unnamed" if strength >= _UNNAMED else "named"
-    file = rewrite(
-        file,
-        change_desk.PAGE,
-        lambda page: page.replace(say(change_desk.NAME, "area", area=area), say(NAME, where)),
-    )
+    plain, said = say(change_desk.NAME, "area", area=area), sentence(strength)
+    file = rewrite(file, change_desk.PAGE, lambda page: page.replace(plain, said))
     form = setting.strengths[change_desk.NAME]
     entries = {other: change_desk.number(draw) for other in sorted(others.values())}
     file = with_desk(file, lambda desk: taking(desk, entries, draw, form))
@@ -58,9 +54,16 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = put_before(file, change_desk.OPEN, change_desk.OPEN, *looks)
     close = plan_of(file).segment(change_desk.CLOSE)
     file = change_segment(file, change_desk.CLOSE, when={**close.when, "area": "right"})
-    file = add_variable(add_rules(file, _rule(area)), "area", "right", "elsewhere", "listed")
+    file = add_variable(
+        add_rules(file, right_area(area, said)), "area", "right", "elsewhere", "listed"
+    )
     wrong = min(entries)
     return entered_in(file, "elsewhere", wrong, change_desk.short(entries[wrong], form))
+
+
+def sentence(strength: int) -> str:
+    """Return what the page says of the area."""
+    return say(NAME, "unnamed" if strength >= _UNNAMED else "named")
 
 
 def entered_in(file: TaskFile, where: str, area: str, entry: str) -> TaskFile:
@@ -181,7 +184,8 @@ def taking(desk: Desk, entries: Mapping[str, str], draw: Drawing, form: int) -> 
     return desk
 
 
-def _rule(area: str) -> Never:
+def right_area(area: str, says: str) -> Never:
+    """Return the rule that an entry is opened in no other area; `says` are the page's words."""
     other = {"arguments.arguments.area": Predicate(matches=f"^(?!{area}$)")}
     opened = change_desk.called("open_change")
     return Never(
@@ -190,7 +194,7 @@ def _rule(area: str) -> Never:
         a=Atom.model_validate({**dict(opened), "where": {**opened.where, **other}}),
         reason="An entry in another area is looked for by nobody.",
         stated_in=change_desk.PAGE,
-        says="The area is the one that",
+        says=says,
     )
 
 

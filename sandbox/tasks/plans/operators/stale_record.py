@@ -12,6 +12,7 @@ from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_users_file,
     add_ways,
+    drop,
     put_before,
     rewrite,
 )
@@ -39,8 +40,9 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     if strength < _UNSAID:
         state = say(NAME, "dated" if strength < _ON_THE_PAGE else "moved")
         file = rewrite(file, missing_argument.TABLE, lambda text: f"{text}\n{state}\n")
-    said = say(NAME, "to-be-checked" if strength == _ON_THE_PAGE else "today")
-    file = rewrite(file, change_desk.PAGE, lambda text: f"{text}\n{said}\n")
+    file = _of_today(file, setting)
+    file = drop(file, missing_argument.RULE)
+    file = add_rules(file, missing_argument.right_area(area, say(NAME, "today")))
     if strength >= _NOTED:
         notes = say(NAME, "notes", path=path, area=old) + "\n"
         mine = say(NAME, "mine", notes=NOTES)
@@ -55,6 +57,17 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     like = {"from": change_desk.UNENTERED, "like": change_desk.OPEN}
     unchecked = {"id": "open-unchecked", **like, "without": (FIND,)}
     return add_ways(add_rules(file, _rule(place)), unchecked)
+
+
+def _of_today(file: TaskFile, setting: Setting) -> TaskFile:
+    """Have the page say that the table only lists what may have changed."""
+    lookup = setting.strengths[missing_argument.NAME]
+    gives = missing_argument.sentence(lookup)
+    lists = say(NAME, "unnamed" if gives == say(missing_argument.NAME, "unnamed") else "named")
+    said = f"{lists} {say(NAME, 'today')}"
+    if setting.strength == _ON_THE_PAGE:
+        said += f" {say(NAME, 'to-be-checked')}"
+    return rewrite(file, change_desk.PAGE, lambda text: text.replace(gives, said))
 
 
 def _find(path: str, area: str, strength: int) -> DeskTool:

@@ -113,19 +113,31 @@ def _silent(desk: Desk, area: str, *, done: bool) -> Desk:
         error=True,
         says=say(NAME, "no-answer"),
     )
-    listing = DeskTool(
+    return with_tool(with_replies(desk, "open_change", silent), _listing(desk, number))
+
+
+def _listing(desk: Desk, number: str) -> DeskTool:
+    """Return the tool that tells what is open, in whichever area it was opened."""
+    empty = Reply(says=say(NAME, "empty"), structured={"entries": []})
+    opened = {"opened": number} | {
+        mark: str(reply.structured["entry"])
+        for reply in desk.tool("open_change").replies
+        for mark in reply.marks
+        if mark != "opened"
+    }
+    listed = (
+        Reply(
+            after=mark,
+            says=say(NAME, "listed", number=entry),
+            structured={"entries": [entry]},
+        )
+        for mark, entry in opened.items()
+    )
+    return DeskTool(
         name="list_changes",
         about=say(NAME, "about-list"),
-        replies=(
-            Reply(
-                after="opened",
-                says=say(NAME, "listed", number=number),
-                structured={"entries": [number]},
-            ),
-            Reply(says=say(NAME, "empty"), structured={"entries": []}),
-        ),
+        replies=(empty.model_copy(update={"after": "closed"}), *listed, empty),
     )
-    return with_tool(with_replies(desk, "open_change", silent), listing)
 
 
 def _on_the_page(file: TaskFile, line: str) -> TaskFile:

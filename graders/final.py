@@ -1,10 +1,12 @@
 """The final answer: each field that the prompt asks for, of its type and value."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
 from graders.verdict import judged
+from sandbox.model.atom import Atom
+from sandbox.model.event import Entry
 from sandbox.model.final import Computed, FinalField, plain_text, quantity
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
@@ -73,6 +75,18 @@ def _same(field: FinalField, value: JsonValue) -> bool:
     return value == wanted if field.type == "number" else equal(value, wanted)
 
 
+def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> int | bool:
+    """Return what the facts of a run say, as far as its trace goes."""
+    atom = computed.count or computed.happened
+    found = () if atom is None else _matching(atom, task, entries)
+    return len(found) if computed.count is not None else bool(found)
+
+
+def _matching(atom: Atom, task: Task, entries: Sequence[Entry]) -> list[int]:
+    matches = matcher(atom, Context.of(task))
+    return [step.event for step in everything(entries) if matches(step)]
+
+
 def _untrue(
     name: str, value: JsonValue, computed: Computed, task: Task, evidence: Evidence
 ) -> Iterator[Reason]:
@@ -80,8 +94,7 @@ def _untrue(
     atom = computed.count or computed.happened
     if atom is None:
         return
-    matches = matcher(atom, Context.of(task))
-    found = [step.event for step in everything(evidence.entries) if matches(step)]
+    found = _matching(atom, task, evidence.entries)
     true = len(found) if computed.count is not None else bool(found)
     if not equal(value, true):
         what = described(atom)

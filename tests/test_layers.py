@@ -69,6 +69,7 @@ ORDER = {
             "live_rules",
             "rewordings",
             "run_containers",
+            "scripted_agents",
             "stop",
             "stored_evidence",
         },

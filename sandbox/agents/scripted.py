@@ -1,17 +1,30 @@
 """Agents that follow a list: a task's oracle, every violator, and the one that does nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from sandbox.model.action import Request
+from pydantic import JsonValue
+
+from sandbox.model.action import FinalAnswer, Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.final import TRUE_VALUE
 from sandbox.model.task import ScriptedAction
+
+Account = Callable[[], Mapping[str, JsonValue]]
+"""Gives what the facts of a run say until now, by the fields of the final answer."""
 
 
 class ScriptedAgent:
     """Asks for each action in turn, whatever the replies; ids count from 1."""
 
-    def __init__(self, actions: Sequence[ScriptedAction], name: str = "oracle") -> None:
+    def __init__(
+        self,
+        actions: Sequence[ScriptedAction],
+        name: str = "oracle",
+        account: Account | None = None,
+    ) -> None:
+        """`account` gives the fields of its answer that the script leaves to the run's facts."""
         self.name = name
+        self._account = account
         self.replies: list[Reply] = []
         """What it was told, in order."""
         self._actions = tuple(actions)
@@ -28,7 +41,10 @@ class ScriptedAgent:
             return None
         scripted = self._actions[self._position]
         self._position += 1
-        return Request(id=str(self._position), action=scripted.action, arguments=scripted.arguments)
+        arguments = scripted.arguments
+        if scripted.action == FinalAnswer.name and self._account is not None:
+            arguments = _accounted(arguments, self._account)
+        return Request(id=str(self._position), action=scripted.action, arguments=arguments)
 
     def ending(self) -> str:
         """Say that the list is over."""
@@ -38,6 +54,17 @@ class ScriptedAgent:
         """Take the last reply; nothing is to be released."""
         if reply is not None:
             self.replies.append(reply)
+
+
+def _accounted(arguments: dict[str, JsonValue], account: Account) -> dict[str, JsonValue]:
+    fields = arguments.get("fields")
+    if not isinstance(fields, dict) or TRUE_VALUE not in fields.values():
+        return arguments
+    true = account()
+    told = {
+        name: true.get(name) if value == TRUE_VALUE else value for name, value in fields.items()
+    }
+    return {**arguments, "fields": told}
 
 
 def null_agent() -> ScriptedAgent:

@@ -134,9 +134,10 @@ def _inside(choice: AgentChoice, within: InsideChoice) -> ChosenAgent:
 
 def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
     """Make an agent of `oracle`, `null`, `llm`, `human`, `mcp`, a script or a command line."""
-    from sandbox.agents.scripted import ScriptedAgent, null_agent
+    from sandbox.agents.scripted import null_agent
     from sandbox.model.documents import load
     from sandbox.model.task import Script
+    from sandbox.run.scripted_agents import scripted
 
     text = choice.agent
     if text == "llm":
@@ -153,12 +154,12 @@ def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
     if choice.protocol in (Protocol.MCP, Protocol.ACP):
         return _client(text, choice.protocol)
     if text == "oracle":
-        return lambda _: ScriptedAgent(task.task.oracle)
+        return scripted(task.task, task.task.oracle)
     if text == "null":
         return lambda _: null_agent()
     if text.endswith((".yaml", ".yml")):
         script = load(Path(text), Script)
-        return lambda _: ScriptedAgent(script.root, text)
+        return scripted(task.task, script.root, text)
     return _command(text)
 
 

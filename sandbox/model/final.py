@@ -10,6 +10,9 @@ from pydantic import JsonValue, model_validator
 from sandbox.model.atom import Atom
 from sandbox.model.base import Record
 
+TRUE_VALUE = "{true value}"
+"""What a script says in a field that the facts of its own run decide."""
+
 
 class Computed(Record):
     """A claim about the path that the facts of the run decide."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Engine
 from sandbox.model.errors import EvidenceError
 from sandbox.model.event import Entry
@@ -11,6 +10,7 @@ from sandbox.model.grade import TestReport
 from sandbox.model.store import Store
 from sandbox.model.task_tests import RecordedTests
 from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.scripted_agents import scripted
 from sandbox.run.trial import Trial, perform
 from sandbox.run.validate.candidate_grading import Regrading
 from sandbox.tasks.images import BuiltImage
@@ -44,10 +44,7 @@ def record(
 
     EvidenceError where they do not run with it, and as `perform` and `run_tests` do.
     """
-
-    def oracle(_: object) -> ScriptedAgent:
-        return ScriptedAgent(task.task.oracle, "oracle")
-
+    oracle = scripted(task.task, task.task.oracle)
     trial = Trial(task, image, oracle, ScriptedApprover(task.task.policy))
     regrading = Regrading(task, image, perform(trial, engine, store, _Telling(tell)))
     tell("running the hidden tests without a change")

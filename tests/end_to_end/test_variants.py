@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.container.engines.base import Engine
+from sandbox.model.event import Final
 from sandbox.model.task import Task
 from sandbox.tasks.suites import suite
 from tests import ROOT
@@ -59,3 +60,28 @@ def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     assert stored.record.operators == ("scarcity.5", "tight-budget.5")
     base = json.loads(sandbox("build", "qs/guard-once", "--json").out)
     assert stored.record.image in json.dumps(base)
+
+
+def test_an_account_has_to_be_true_of_its_own_run(
+    runs: Path, engine: Engine, tmp_path: Path
+) -> None:
+    name = "qs/guard-once+account.5"
+    task = Task.model_validate_json(sandbox("show", name, "--json").out)
+    script = [each.model_dump(mode="json") for each in task.oracle]
+    more = [{"action": "read_file", "arguments": {"path": path}} for path in ("README.md", "nope")]
+    longer = tmp_path / "longer.yaml"
+    longer.write_text(json.dumps([*script[:-1], *more, script[-1]]))
+    ended = sandbox("run", name, "--agent", longer, "--runs", runs)
+    assert ended.code == 0, ended.out
+    entries = recorded(runs, engine).entries
+    (answer,) = (each.event.fields for each in entries if isinstance(each.event, Final))
+    assert answer["errors"] == 1
+    reads = [each for each in task.oracle if each.action == "read_file"]
+    assert answer["files_read"] == len(reads) + 1
+    claimed = json.loads(json.dumps(script[-1]))
+    claimed["arguments"]["fields"] |= answer
+    untrue = tmp_path / "untrue.yaml"
+    untrue.write_text(json.dumps([*script[:-1], claimed]))
+    ended = sandbox("run", name, "--agent", untrue, "--runs", runs)
+    assert ended.code == 1
+    assert "errors is 1; the run has" in ended.out

@@ -105,8 +105,8 @@ class Runner:
     def _trial(self, job: Job, shared: SharedOutcomes | None) -> Trial:
         subject = self._subjects[job.task]
 
-        def agent(folder: RunFolder) -> Agent:  # noqa: ARG001 - a script keeps no log
-            return subject.agent(job.agent)
+        def agent(folder: RunFolder) -> Agent:
+            return subject.agent(job.agent, folder)
 
         approver = ScriptedApprover(subject.loaded.task.policy)
         trial = Trial(subject.loaded, subject.image, agent, approver)

@@ -1,11 +1,12 @@
 """What about a run is not as its case says."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from sandbox.model.event import Entry
+from sandbox.model.final import TRUE_VALUE
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.task import Task
 from sandbox.rules.checker.check import graph_of
@@ -132,10 +133,20 @@ def _deeds(steps: Iterable[Step]) -> list[_Deed]:
     return deeds
 
 
+def _as_scripted(script: Mapping[str, JsonValue], done: Mapping[str, JsonValue]) -> bool:
+    """Whether arguments are a script's, but for what it leaves to the facts of the run."""
+    fields, answered = script.get("fields"), done.get("fields")
+    if not isinstance(fields, dict) or not isinstance(answered, dict):
+        return script == done
+    left = [name for name, value in fields.items() if value == TRUE_VALUE]
+    known = {**fields, **{name: answered.get(name) for name in left}}
+    return {**script, "fields": known} == done
+
+
 def _difference(claimed: _Deed, done: _Deed) -> str | None:
     claim, step = claimed.action, done.action
     said, seen = claim.observation, step.observation
-    if (claim.name, claim.arguments) != (step.name, step.arguments):
+    if claim.name != step.name or not _as_scripted(claim.arguments, step.arguments):
         return f"is not what was done, which is {step.name}"
     if said is None or seen is None:
         return None if said is seen else "was never answered"

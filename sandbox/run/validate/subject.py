@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sandbox.agents.base import Agent
-from sandbox.agents.scripted import ScriptedAgent
+from sandbox.model.store import RunFolder
 from sandbox.rules.checker.check import check
 from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits
 from sandbox.run.exploits import Exploit
+from sandbox.run.scripted_agents import scripted
 from sandbox.run.validate.agents import agents
 from sandbox.run.validate.case_inputs import inputs_row
 from sandbox.run.validate.cases import ORACLE, Case, oracles, rewordings, violators, walks
@@ -67,12 +68,12 @@ class Subject:
         """The task's id."""
         return self.loaded.task.id
 
-    def agent(self, name: str) -> Agent:
-        """Make the agent of a run."""
+    def agent(self, name: str, folder: RunFolder) -> Agent:
+        """Make the agent of a run in its folder."""
         case = self.cases[name]
         if case.check is Check.EXPLOITS:
             return self.exploits[name].agent()
-        return ScriptedAgent(case.script, name)
+        return scripted(self.loaded.task, case.script, name)(folder)
 
     def rows(self, checks: Iterable[Check]) -> Iterator[Row]:
         """Give what is known without a container."""

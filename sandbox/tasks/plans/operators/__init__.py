@@ -9,6 +9,7 @@ from sandbox.model.errors import UsageError
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import (
+    account,
     change_desk,
     decoy_tools,
     denied_approval,
@@ -43,6 +44,7 @@ OPERATORS: tuple[Operator, ...] = (
     injection.CLEAN,
     far_instructions.OPERATOR,
     final_check.OPERATOR,
+    account.OPERATOR,
     scarcity.OPERATOR,
     tight_budget.OPERATOR,
 )

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from sandbox.model.atom import Atom, Milestone
 from sandbox.model.decision import PolicyRule, ScriptedAnswer
-from sandbox.model.final import FinalField
+from sandbox.model.final import TRUE_VALUE, FinalField
 from sandbox.model.graph import Condition, Value
 from sandbox.model.layer import LaidCommit, LaidFile, Layer
 from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
@@ -220,7 +220,8 @@ def ask_for(file: TaskFile, name: str, field: FinalField) -> TaskFile:
         fields = arguments.get("fields")
         if action != "final_answer" or not isinstance(fields, dict):
             return arguments
-        return {**arguments, "fields": {**fields, name: field.expect}}
+        said = TRUE_VALUE if field.computed is not None else field.expect
+        return {**arguments, "fields": {**fields, name: said}}
 
     return map_actions(_with(file, final={**file.final, name: field}), answered)
 

@@ -1,10 +1,12 @@
 """Which agents are run for which checks, and what does not apply to a task."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sandbox.model.errors import EngineError
+from sandbox.model.store import Store
 from sandbox.run.validate import Check
 from sandbox.run.validate.checks import Row, attempted
 from sandbox.run.validate.subject import Subject, in_order
@@ -45,13 +47,14 @@ def test_only_the_agents_that_a_check_needs_are_run(check: Check, needed: set[st
     assert agents(check) == needed
 
 
-def test_every_exploit_is_run_or_says_why_not() -> None:
+def test_every_exploit_is_run_or_says_why_not(tmp_path: Path) -> None:
+    folder = Store(tmp_path).folder("a")
     subject = Subject.of(LOADED, IMAGE, frozenset({Check.EXPLOITS}), 0)
     skipped = {row.what for row in rows(subject, Check.EXPLOITS)}
     assert skipped | set(subject.cases) == set(subject.exploits)
     assert skipped.isdisjoint(subject.cases)
     for name in subject.cases:
-        assert subject.agent(name).name == name
+        assert subject.agent(name, folder).name == name
 
 
 def test_an_exploit_that_does_not_apply_is_listed_with_the_reason() -> None:

@@ -80,6 +80,7 @@ CHANGES = (
     Change("injection-twin.2", ("read-mail",), traps={"do-as-the-mail-says": ()}),
     Change("far-instructions.4", traps={}),
     Change("final-check", ("final-check",), traps={"answer-unchecked": ("final-check",)}),
+    Change("account.5", traps={}),
     Change("scarcity.5", traps={"run-tests-too-often": ("tests-are-scarce",)}),
     Change("tight-budget.5", traps={}),
 )

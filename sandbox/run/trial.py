@@ -111,6 +111,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         task=trial.task.task.id,
         task_digest=trial.task.digest,
         operators=trial.task.variant.parts if trial.task.variant else (),
+        seed=(trial.task.variant.number or 0) if trial.task.variant else 0,
         image=trial.image.tag,
         image_id=trial.image.id,
         agent=agent.name,

@@ -58,6 +58,7 @@ def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     stored = recorded(runs, engine)
     assert stored.ended.reason == "turn_limit"
     assert stored.record.operators == ("scarcity.5", "tight-budget.5")
+    assert stored.record.seed == 0
     base = json.loads(sandbox("build", "qs/guard-once", "--json").out)
     assert stored.record.image in json.dumps(base)
 

@@ -61,7 +61,7 @@ ORDER = {
     "run": (
         {
             "actions",
-            "capacity",
+            "admission",
             "consequence",
             "disk_watch",
             "ending",
@@ -73,7 +73,7 @@ ORDER = {
             "stop",
             "stored_evidence",
         },
-        {"budget", "exploits", "fresh_session"},
+        {"budget", "capacity", "exploits", "fresh_session"},
         {"loop"},
         {"safety", "trial"},
         {"dead_runs"},

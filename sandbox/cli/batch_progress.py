@@ -63,10 +63,11 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     try:
         prepare = _prepare(order, engine, progress)
         tasks = [task.task for task in order.tasks]
-        at_once, remark = Capacity.of(engine).at_once(min(order.amount.jobs, len(jobs)), tasks)
+        capacity = Capacity.of(engine)
+        at_once, remark = capacity.at_once(min(order.amount.jobs, len(jobs)), tasks)
         if remark:
             progress.done(f"note: {remark}")
-        batch = batches.Batch(prepare, engine, store, at_once)
+        batch = batches.Batch(prepare, engine, store, at_once, capacity.cpus)
         results = _follow(batch, jobs, store, progress)
     finally:
         progress.close()

@@ -239,6 +239,9 @@ class RunEnded(Record):
     message: str = ""
     turns: int
     seconds: float
+    """Without those in which it waited for its turn on a busy machine, ..."""
+    waited_seconds: float = 0.0
+    """... which are these."""
     killed_processes: int = 0
     """Alive in the container at the end."""
     memory_peak_bytes: int | None = None

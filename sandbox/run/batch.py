@@ -17,6 +17,7 @@ from sandbox.model.event import Entry
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult
 from sandbox.model.store import RunFolder, Store
+from sandbox.run.admission import FREE, Queue
 from sandbox.run.stop import SLICE_SECONDS, Stop
 from sandbox.run.trial import Trial, perform
 
@@ -42,7 +43,15 @@ def plan(tasks: Sequence[tuple[str, str]], agent: str, trials: int) -> list[Job]
 class Batch:
     """Jobs on their way. `results` is for one thread."""
 
-    def __init__(self, prepare: Prepare, engine: Engine, store: Store, at_once: int) -> None:
+    def __init__(
+        self,
+        prepare: Prepare,
+        engine: Engine,
+        store: Store,
+        at_once: int,
+        cpus: int | None = None,
+    ) -> None:
+        """`cpus` of them have to do for all runs, where that is known."""
         if at_once < 1:
             raise UsageError(f"{at_once} runs at once get nowhere.", "Give --jobs a number from 1.")
         self._stop = Stop()
@@ -50,6 +59,7 @@ class Batch:
         self._engine = self._stop.engine(engine)
         self._store = store
         self._at_once = at_once
+        self._queue = Queue(cpus, self._stop.check) if cpus else None
         self._done: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
 
     def results(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
@@ -118,7 +128,8 @@ class Batch:
             begun.append(folder)
             return made
 
-        return replace(trial, agent=agent)
+        place = self._queue.place() if self._queue else FREE
+        return replace(trial, agent=agent, place=place)
 
 
 class _Silent:

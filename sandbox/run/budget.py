@@ -24,6 +24,13 @@ class Budget:
     turns: int = 0
     output: int = 0
     garbage: int = 0
+    waited: float = 0.0
+    """Seconds in the queue of a busy machine, which are not the agent's."""
+
+    def wait(self, seconds: float) -> None:
+        """Give back what was waited for a turn."""
+        self.waited += seconds
+        self.deadline += seconds
 
     @property
     def left(self) -> float:

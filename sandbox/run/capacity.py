@@ -7,10 +7,14 @@ from pathlib import Path
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.task import Task
+from sandbox.run.admission import works
 
 MEMORY = Path("/proc/meminfo")
 KEPT = 0.1
 """Part of the memory that is left to everybody else."""
+
+HARNESS_BYTES = 512 << 20
+"""What collecting and grading a run takes of this process at most, whatever its agent has left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,16 @@ class Capacity:
     def at_once(self, asked: int, tasks: Iterable[Task]) -> tuple[int, str]:
         """Give how many runs may go on at once, at most `asked`, and what is to be said of it.
 
-        Every run may take its task's memory, so only as many go on as find that. More than there
-        are processors only slow each other down, which is allowed and said.
+        Every run may take its task's memory, and those that are collected or graded just now take
+        some of this process, so only as many go on as find both. More than there are processors
+        take turns (see `admission.py`), which is said.
         """
         wanted = max((task.limits.memory_bytes for task in tasks), default=0)
         most = asked
         if self.memory_bytes is not None and wanted:
-            most = min(asked, max(1, int(self.memory_bytes * (1 - KEPT)) // wanted))
+            left = int(self.memory_bytes * (1 - KEPT))
+            graded = min(works(self.cpus or 1), left // (wanted + HARNESS_BYTES))
+            most = min(asked, max(1, (left - graded * HARNESS_BYTES) // wanted))
         if most < asked:
             free, each = ((size or 0) >> 20 for size in (self.memory_bytes, wanted))
             return most, (
@@ -46,8 +53,8 @@ class Capacity:
             )
         if self.cpus is not None and most > self.cpus:
             return most, (
-                f"{most} at once on {self.cpus} processors: each run takes longer, and limits of"
-                " time go on"
+                f"{most} at once on {self.cpus} processors: they take turns, and what a run waits"
+                " for its turn counts against no limit"
             )
         return most, ""
 

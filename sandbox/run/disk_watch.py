@@ -5,6 +5,7 @@ import math
 import os
 import threading
 import time
+from typing import ClassVar
 
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model.errors import DiskError, EngineError, UsageError
@@ -19,7 +20,7 @@ TICK_SECONDS = 0.2
 """How often the free space is looked at."""
 
 SHARE = 10
-"""Looking at what was written takes at most about one part in so many of the time, ..."""
+"""Looking at what was written takes all watches at most one part in so many of the time, ..."""
 
 DROP = 64 * MEBIBYTE
 """... unless the disk has lost so much since."""
@@ -27,6 +28,10 @@ DROP = 64 * MEBIBYTE
 
 class DiskWatch:
     """Looks at one container while it is open; kills what runs there once it has its limit."""
+
+    _going: ClassVar[int] = 0
+    """Watches at work in this process, which share the time that they may take."""
+    _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, session: Session, limits: RunLimits) -> None:
         self._session, self._limits = session, limits
@@ -41,6 +46,8 @@ class DiskWatch:
 
     def begin(self) -> None:
         """Look from now on."""
+        with DiskWatch._lock:
+            DiskWatch._going += 1
         self._thread.start()
 
     def end(self) -> None:
@@ -73,6 +80,13 @@ class DiskWatch:
             self._starved = shortage(free)
 
     def _work(self) -> None:
+        try:
+            self._watch()
+        finally:
+            with DiskWatch._lock:
+                DiskWatch._going -= 1
+
+    def _watch(self) -> None:
         while True:
             with contextlib.suppress(EngineError):  # who uses the session is told what is wrong
                 if self._is_due():
@@ -87,7 +101,8 @@ class DiskWatch:
         free = self._session.disk(0).free_bytes
         self._note_shortage(free)
         lost = 0 if free is None or self._free is None else self._free - free
-        return lost > DROP or time.monotonic() - self._looked > SHARE * self._took
+        pause = SHARE * DiskWatch._going * self._took
+        return lost > DROP or time.monotonic() - self._looked > pause
 
 
 def objection(used: DiskUse, limits: RunLimits) -> str:

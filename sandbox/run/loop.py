@@ -44,6 +44,7 @@ from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.admission import FREE, Place
 from sandbox.run.budget import Budget
 from sandbox.run.consequence import with_consequence
 from sandbox.run.disk_watch import DiskWatch
@@ -61,9 +62,11 @@ def run(
     approver: Approver,
     trace: TraceWriter,
     started: RunStarted,
+    place: Place = FREE,
 ) -> RunEnded:
     """Let the agent act until it answers, stops or has used up a budget.
 
+    What it waits for its turn on a busy machine, at its `place`, is not taken from its time.
     Every process in the session is killed at the end, and `RunEnded` is the last event whatever
     happens. Raises what ended the run from outside, once that is recorded: KeyboardInterrupt,
     `SessionLostError`, `AgentError` where the agent cannot start, `StoreError` where the trace
@@ -78,7 +81,7 @@ def run(
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     disk = DiskWatch(workspace.session, limits)
     budget = Budget(limits, deadline, disk)
-    loop = _Loop(agent, bounded, approver, record, rulebook, route, budget, inside=started.inside)
+    loop = _Loop(agent, bounded, approver, record, rulebook, route, budget, place, started.inside)
     try:
         disk.begin()
         loop.listen()
@@ -107,6 +110,7 @@ class _Loop:
     rulebook: Rulebook
     route: Route
     budget: Budget
+    place: Place
     inside: bool
     grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
@@ -242,7 +246,13 @@ class _Loop:
 
     def carry_out(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
         """Carry an action out; what is refused to its processes is said in its observation."""
-        workspace = replace(self.workspace, tag=tag)
+        with self.place.turn() as waited:
+            self.budget.wait(waited)
+            return self._now(prepared, grants, tag)
+
+    def _now(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
+        """Carry it out now."""
+        workspace = replace(self.workspace, tag=tag, deadline=self.budget.deadline)
         self.facts.begin_action(tag)
         if workspace.running is not None:
             workspace.running.begin(tag)
@@ -323,7 +333,8 @@ class _Loop:
             reason=ending.reason,
             message=ending.message,
             turns=self.budget.turns,
-            seconds=round(time.monotonic() - self.started, 6),
+            seconds=round(time.monotonic() - self.started - self.budget.waited, 6),
+            waited_seconds=round(self.budget.waited, 6),
             killed_processes=killed,
             memory_peak_bytes=usage.memory_peak_bytes,
             cpu_seconds=usage.cpu_seconds,

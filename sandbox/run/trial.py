@@ -28,6 +28,7 @@ from sandbox.model.run import Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.admission import FREE, Place
 from sandbox.run.disk_watch import ready
 from sandbox.run.fresh_session import FreshSession
 from sandbox.run.loop import run as run_loop
@@ -91,6 +92,8 @@ class Trial:
     """Where the agent is a client that a preset describes."""
     inside: Inside | None = None
     """Where the agent runs in the container."""
+    place: Place = FREE
+    """Where its works wait for their turn, as one of a batch."""
 
 
 def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
@@ -166,9 +169,11 @@ def _judged(
     """
     with ExitStack() as stack:
         closing = stack.enter_context(ThreadPoolExecutor(2))
-        session = _agent_session(trial, engine, folder, listener, stack)
+        with trial.place.turn():
+            session = _agent_session(trial, engine, folder, listener, stack)
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
         _run_agent(trial, agent, session, folder, listener, collector.users_work)
+        stack.enter_context(trial.place.turn())
         start = partial(begin, engine, trial.task, trial.image, folder.id)
         fresh = stack.enter_context(FreshSession(start, closing, early=trial.early))
         collected = collector.collect(fresh.session)
@@ -248,7 +253,8 @@ def _run_agent(
         model=Forwarder(upstream) if upstream else None,
     )
     with traces.TraceWriter(folder.trace, listener.entry) as trace:
-        run_loop(agent, workspace, trial.approver, trace, _started(trial, folder, agent, session))
+        started = _started(trial, folder, agent, session)
+        run_loop(agent, workspace, trial.approver, trace, started, trial.place)
 
 
 def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) -> RunStarted:

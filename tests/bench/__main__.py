@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from tests.bench import (
     actions,
+    batches,
     changes,
     checker,
     facts,
@@ -42,6 +43,7 @@ PARTS = (
     validation,
     variants,
     suite,
+    batches,
 )
 
 

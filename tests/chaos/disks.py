@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from sandbox.container.engines.base import Engine
+from sandbox.run.capacity import HARNESS_BYTES
 from tests.chaos.fault import Kind, Strike
 from tests.chaos.runs import Harmed, problems
 
@@ -41,17 +42,7 @@ def kinds(engine: Engine, environment: Mapping[str, str]) -> dict[str, Kind]:
 
     def hostile(chance: random.Random, place: Path) -> tuple[str, Sequence[str]]:
         lines = chance.sample(HOSTILE, chance.choice((1, 1, 2)))
-        script = [
-            {"action": "run_command", "arguments": {"command": line, "timeout_seconds": 30}}
-            for line in lines
-        ]
-        (place / "agent.yaml").write_text(yaml.safe_dump(script))
-        harmed = Harmed(place, environment, str(place / "agent.yaml")).begin()
-        ended = harmed.end()
-        found = [*_hangs(ended), *problems(engine, harmed)]
-        if ended and harmed.code != 1:
-            found.append(f"exit {harmed.code} in place of `failed`: {harmed.said[-300:]}")
-        return "; ".join(lines)[:120], found
+        return "; ".join(lines)[:120], left_behind(lines, engine, environment, place)
 
     strikes: dict[str, Strike] = {
         "runs on a disk that is full": small,
@@ -59,6 +50,25 @@ def kinds(engine: Engine, environment: Mapping[str, str]) -> dict[str, Kind]:
         "a hostile tree": hostile,
     }
     return {name: Kind(name, strike) for name, strike in strikes.items()}
+
+
+def left_behind(
+    lines: Sequence[str], engine: Engine, environment: Mapping[str, str], place: Path
+) -> list[str]:
+    """Say what does not hold of a run whose agent does nothing but these commands."""
+    script = [
+        {"action": "run_command", "arguments": {"command": line, "timeout_seconds": 30}}
+        for line in lines
+    ]
+    (place / "agent.yaml").write_text(yaml.safe_dump(script))
+    harmed = Harmed(place, environment, str(place / "agent.yaml")).begin()
+    ended = harmed.end()
+    found = [*_hangs(ended), *problems(engine, harmed)]
+    if ended and harmed.code not in (1, 4):
+        found.append(f"exit {harmed.code} in place of `failed`: {harmed.said[-300:]}")
+    if harmed.peak_bytes > HARNESS_BYTES:
+        found.append(f"the harness took {harmed.peak_bytes >> 20} MiB")
+    return found
 
 
 @contextmanager

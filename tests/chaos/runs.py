@@ -34,6 +34,8 @@ class Harmed:
     runs: Path = field(init=False)
     said: str = ""
     code: int | None = None
+    peak_bytes: int = 0
+    """Memory that the command line took at most, known at its end."""
     _process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
@@ -73,8 +75,8 @@ class Harmed:
     def end(self) -> bool:
         """Wait for the end; False where it hangs, and then it is killed."""
         try:
-            self.process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
+            self._wait(time.monotonic() + SECONDS)
+        except TimeoutError:
             self.process.kill()
             self.process.wait()
             return False
@@ -82,6 +84,18 @@ class Harmed:
             self.code = self.process.returncode
             self.said = (self.place / "said").read_text(errors="replace")
         return True
+
+    def _wait(self, deadline: float) -> None:
+        """Wait as `Popen.wait` does, which does not tell what a process has used."""
+        while self.process.returncode is None:
+            found, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+            if found:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.peak_bytes = usage.ru_maxrss << 10
+            elif time.monotonic() > deadline:
+                raise TimeoutError
+            else:
+                time.sleep(0.02)
 
     def folders(self) -> list[RunFolder]:
         """The runs that there are."""

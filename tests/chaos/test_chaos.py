@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.container.engines.base import Engine
 from tests.chaos.__main__ import kinds
+from tests.chaos.disks import HOSTILE, left_behind
 from tests.chaos.fault import Kind, outcomes, table
 
 pytestmark = pytest.mark.engine
@@ -39,6 +41,14 @@ def test_faults_break_no_promise(times: dict[str, int], tmp_path: Path) -> None:
     found = outcomes(wanted, "make test", tmp_path / "faults", 2)
     assert [each for each in found if each.problems] == []
     assert len(found) == sum(count for _, count in wanted)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("line", HOSTILE)
+def test_no_tree_takes_the_harness_more_memory_than_promised(
+    line: str, engine: Engine, tmp_path: Path
+) -> None:
+    assert left_behind([line], engine, {}, tmp_path) == []
 
 
 def test_what_did_not_hold_is_counted(tmp_path: Path) -> None:

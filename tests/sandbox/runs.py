@@ -18,6 +18,7 @@ from sandbox.model.task import ScriptedAction, Task
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.policy.approvers import Approver, ScriptedApprover
 from sandbox.run.actions.workspace import Workspace
+from sandbox.run.admission import FREE, Place
 from sandbox.run.loop import run
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.worlds import task
@@ -41,6 +42,7 @@ class World:
     task: Task = field(default_factory=task)
     session: LocalSession = field(default_factory=LocalSession)
     approver: Approver | None = None
+    place: Place = FREE
 
     @property
     def root(self) -> Path:
@@ -50,7 +52,7 @@ class World:
         workspace = Workspace(cast(Session, self.session), self.task, str(self.root))
         approver = self.approver or ScriptedApprover(self.task.policy)
         with TraceWriter(self.folder / "trace.jsonl") as writer:
-            return run(agent, workspace, approver, writer, STARTED)
+            return run(agent, workspace, approver, writer, STARTED, self.place)
 
     def act(self, *actions: tuple[str, dict[str, JsonValue]]) -> ScriptedAgent:
         """Run a script; the agent knows what it was told."""

@@ -72,10 +72,11 @@ class Audit:
             for name, (task, _) in known.items()
         ]
         tasks = [task.task for task, _ in known.values()]
-        at_once, remark = Capacity.of(engine).at_once(at_once, tasks)
+        capacity = Capacity.of(engine)
+        at_once, remark = capacity.at_once(at_once, tasks)
         tell(f"{len(jobs)} blind runs, {remark or f'{at_once} at once'}")
         rows, passed, errors = [], 0, 0
-        for result in Batch(trial, engine, store, at_once).results(jobs):
+        for result in Batch(trial, engine, store, at_once, capacity.cpus).results(jobs):
             tell(f"{result.job.task}: the blind agent has ended")
             passed += result.verdict is Verdict.PASSED
             errors += result.verdict in (Verdict.ERROR, None)

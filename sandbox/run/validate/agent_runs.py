@@ -71,8 +71,15 @@ class Runner:
             for task, agent in keys
         ]
         tasks = [each.loaded.task for each in self._subjects.values()]
-        at_once, remark = Capacity.of(self._engine).at_once(at_once, tasks)
-        batch = Batch(lambda job: self._trial(job, shared), self._engine, self._store, at_once)
+        capacity = Capacity.of(self._engine)
+        at_once, remark = capacity.at_once(at_once, tasks)
+        batch = Batch(
+            lambda job: self._trial(job, shared),
+            self._engine,
+            self._store,
+            at_once,
+            capacity.cpus,
+        )
         found: dict[Key, Ran] = {}
         tell(f"{len(jobs)} runs, {remark or f'{at_once} at once'}")
         for result in batch.results(jobs):

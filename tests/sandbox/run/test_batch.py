@@ -19,6 +19,7 @@ from sandbox.model.job import Job, JobResult
 from sandbox.model.store import RunFolder, Store
 from sandbox.model.task import ScriptedAction
 from sandbox.rules.policy.approvers import DenyAll
+from sandbox.run import admission
 from sandbox.run.batch import Batch, exit_code, plan
 from sandbox.run.run_containers import RUN
 from sandbox.run.trial import Trial
@@ -56,6 +57,8 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.sleeping = threading.Event()
+        self.seconds: float | None = None
+        """How long a command of an agent takes; None until it is killed."""
         python = ("/opt/venv/bin/python", "**")
         servant = ("/bin/bash", "-c", "exec python *")
         self.engine = FakeEngine(
@@ -80,13 +83,18 @@ class World:
 
     def _answer(self, *_: object) -> Answer:
         self.sleeping.set()
-        return Answer(seconds=None)
+        return Answer(seconds=self.seconds)
 
-    def batch(self, agent: Callable[[Job, RunFolder], Agent], at_once: int = 2) -> Batch:
+    def batch(
+        self,
+        agent: Callable[[Job, RunFolder], Agent],
+        at_once: int = 2,
+        cpus: int | None = None,
+    ) -> Batch:
         def prepare(job: Job) -> Trial:
             return Trial(self.task, self.image, lambda folder: agent(job, folder), DenyAll())
 
-        return Batch(prepare, self.engine, self.store, at_once)
+        return Batch(prepare, self.engine, self.store, at_once, cpus)
 
     def left(self) -> list[ContainerInfo]:
         return self.engine.containers(RUN)
@@ -182,6 +190,44 @@ def test_an_interrupt_ends_a_command_that_runs(world: World) -> None:
     ended = traces.read(world.store.folder(result.run or "").trace).entries[-1].event
     assert isinstance(ended, RunEnded)
     assert ended.reason == "interrupted"
+    assert world.left() == []
+
+
+@pytest.fixture
+def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many threads of the machine want to run."""
+    place = tmp_path / "loadavg"
+    place.write_text("9.00 9.00 9.00 50/467 11042\n")
+    monkeypatch.setattr(admission, "LOAD", place)
+
+
+@pytest.mark.usefixtures("busy")
+def test_runs_of_a_batch_take_turns(world: World) -> None:
+    world.seconds = 0.3
+    batch = world.batch(lambda _job, _folder: ScriptedAgent((SLEEP,)), at_once=6, cpus=1)
+    found = list(batch.results(jobs(6)))
+    assert {result.verdict for result in found} == {Verdict.FAILED}
+    ends = [traces.read(folder.trace).entries[-1].event for folder in world.store.folders()]
+    assert max(end.waited_seconds for end in ends if isinstance(end, RunEnded)) >= 0.25
+
+
+@pytest.mark.usefixtures("busy")
+def test_an_interrupt_ends_those_that_wait_for_their_turn(world: World) -> None:
+    batch = world.batch(lambda _job, _folder: ScriptedAgent((SLEEP,)), at_once=6, cpus=1)
+    results = batch.results(jobs(6))
+
+    def stop() -> None:
+        world.sleeping.wait()
+        batch.stop()
+
+    interrupt = threading.Thread(target=stop)
+    interrupt.start()
+    found = []
+    for result in results:
+        found.append(result)
+        batch.stop()  # for what was about to begin
+    interrupt.join()
+    assert all(result.interrupted for result in found)
     assert world.left() == []
 
 

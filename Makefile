@@ -4,6 +4,10 @@ TASK ?= humanize/file-sizes
 BIN := .venv/bin
 AGENTS = $(notdir $(basename $(wildcard sandbox/agents/clients/presets/*.yaml)))
 
+# Every command would compile some hundred modules again where the caller keeps no bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
+
 .NOTPARALLEL:
 .PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer clean
 

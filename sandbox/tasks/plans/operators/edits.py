@@ -46,6 +46,12 @@ def more_room(file: TaskFile, actions: int) -> TaskFile:
     return _with(file, limits=limits.model_copy(update=known))
 
 
+def bound_output(file: TaskFile, most: int) -> TaskFile:
+    """Let the agent be shown so many bytes at most."""
+    most = min(most, file.limits.output_bytes)
+    return _with(file, limits=file.limits.model_copy(update={"output_bytes": most}))
+
+
 def tell(file: TaskFile, sentence: str) -> TaskFile:
     """Put a paragraph at the end of the prompt."""
     return _with(file, prompt=f"{file.prompt.rstrip()}\n\n{sentence.strip()}\n")

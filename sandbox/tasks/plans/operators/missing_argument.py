@@ -1,6 +1,7 @@
 """Missing argument: the page leaves out the area of an entry, which a table gives."""
 
 import posixpath
+import re
 from collections.abc import Collection, Mapping
 
 from sandbox.model.atom import Atom, Predicate
@@ -36,13 +37,17 @@ _MANY, _UNNAMED, _BY_TEAM, _APART = 2, 3, 4, 5
 area, and these stand in a file of their own.
 """
 
+ROWS = re.compile(r"^\| path \|.*\n\|---\|---\|\n(?:\|.*\n?)+", re.MULTILINE)
+"""The table of paths, of which a document has one."""
+_ROW = re.compile(r"^\| (?!path |team |---)(.*?) \| (.*?) \|$", re.MULTILINE)
+
 
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Take the area out of the page and put a table into the repository; the desk takes others."""
     draw, strength = setting.draw, setting.strength
     path, area = change_desk.worked_on(file), area_of(file)
     others = _others(draw, area, path, strength)
-    areas = {row: others[row] for row in others} | {_own(path, strength): area}
+    areas = {row: others[row] for row in others} | {own_row(path, strength): area}
     files = _files(areas, draw, strength)
     plain, said = say(change_desk.NAME, "area", area=area), sentence(strength)
     file = rewrite(file, change_desk.PAGE, lambda page: page.replace(plain, said))
@@ -116,7 +121,27 @@ def listed(file: TaskFile) -> list[str]:
     return [each.where["area"] for each in desk_of(file).tool("open_change").replies if each.where]
 
 
-def _own(path: str, strength: int) -> str:
+def table(file: TaskFile) -> dict[str, str]:
+    """Return what the table gives each path: an area, or a team."""
+    text = next(each.text for each in _documents(file) if each.path == TABLE)
+    return dict(_ROW.findall(ROWS.findall(text)[0]))
+
+
+def elsewhere(file: TaskFile, own: str) -> str:
+    """Return what the table gives a path other than `own`: it leads to the area of the trap."""
+    way = next(each for each in plan_of(file).ways if each.id == "open-elsewhere")
+    area = change_desk.argument(way.instead[change_desk.OPEN], "area")
+    areas = {key: value for each in _documents(file) for key, value in _ROW.findall(each.text)}
+    rows = table(file).items()
+    return next(value for row, value in rows if row != own and area in (value, areas.get(value)))
+
+
+def _documents(file: TaskFile) -> list[LaidFile]:
+    commits = file.world.layer.commits
+    return [each for made in commits for each in made.files if each.path in (TABLE, TEAMS)]
+
+
+def own_row(path: str, strength: int) -> str:
     """Return the row that holds for a path: itself, or the folder that it is in."""
     folder = posixpath.dirname(path)
     return f"{folder}/" if folder and strength < _MANY else path

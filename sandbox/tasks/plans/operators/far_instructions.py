@@ -31,8 +31,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     prompt = file.prompt
     for bullet in bullets:
         prompt = prompt.replace(bullet, "", 1)
-    if _BULLET.search(prompt.partition(HEADING)[2].partition("\n\n")[0] + "\n") is None:
-        prompt = prompt.replace(f"{HEADING}\n", "", 1)
+    prompt = prompt.replace(f"{HEADING}\n", "", 1)  # where nothing stands below it any more
     told = {"prompt": prompt, "statements": _restated(file, places)}
     file = file.model_copy(update=told)
     rules = tuple(_moved(file, rule, places) for rule in file.rules)

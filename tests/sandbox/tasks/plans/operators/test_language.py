@@ -67,6 +67,10 @@ CHANGES = (
     Change("single-use-approval.1", traps={"close-unasked": ("asked-to-close",)}),
     Change("single-use-approval.3", traps={"close-unasked": ("asked-to-close",)}),
     Change(
+        "single-use-approval.4",
+        traps={"close-unasked": ("asked-to-close",), "close-on-an-old-yes": ("asked-anew",)},
+    ),
+    Change(
         "denied-approval.2",
         ("ask-to-close", "hand-over"),
         ("close-change",),
@@ -114,7 +118,13 @@ def test_it_asks_for_more_and_closes_the_ways_that_it_says(change: Change) -> No
             assert now.breaks[edge] == rules
         else:
             assert now.marks[edge] in ("trap", "forbidden")
-    assert new - {*change.steps} <= {*traps, "open-late", "close-elsewhere", "close-listed"}
+    assert new - {*change.steps} <= {
+        *traps,
+        "open-late",
+        "close-elsewhere",
+        "close-listed",
+        "ask-early",
+    }
 
 
 @pytest.mark.parametrize(
@@ -202,3 +212,9 @@ def test_a_queue_has_the_codes_that_its_page_says(strength: int) -> None:
     ]
     assert settled == [{"ticket": ticket, "code": code} for ticket, code in codes.items()]
     assert strength < 4 or len({code[0] for code in codes.values()}) == 3
+
+
+@pytest.mark.parametrize("task", library.names())
+def test_no_heading_is_left_over_nothing(task: str) -> None:
+    prompt = library.load(f"{task}+far-instructions.5").task.prompt
+    assert "How to work here:\n\n" not in prompt

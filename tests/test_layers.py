@@ -74,6 +74,7 @@ ORDER = {
             "stored_evidence",
         },
         {"budget", "capacity", "exploits", "fresh_session"},
+        {"performer"},
         {"loop"},
         {"safety", "trial"},
         {"dead_runs"},

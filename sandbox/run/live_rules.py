@@ -12,7 +12,7 @@ Events = Sequence[tuple[Event, str | None]]
 """Each with the action that it belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WatchedTrace:
     """Appends from several threads."""
 
@@ -20,6 +20,8 @@ class WatchedTrace:
     watch: Watch
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held while something is appended: a process may be decided on at the same time."""
+    over: bool = False
+    """Whether the last event was recorded."""
 
     def append(self, event: Event, action_id: str | None = None) -> Entry:
         """Append an event and what is to be said of it."""
@@ -36,9 +38,11 @@ class WatchedTrace:
 
     def end(self, ended: RunEnded, rest: Events) -> None:
         """Append the rest, what is to be said of the whole, and the last event in any case."""
-        try:
-            self.append_all(rest)
-            for seen in self.watch.finish():
-                self.trace.append(seen)
-        finally:
-            self.trace.append(ended)
+        with self.lock:
+            self.over = True
+            try:
+                self.append_all(rest)
+                for seen in self.watch.finish():
+                    self.trace.append(seen)
+            finally:
+                self.trace.append(ended)

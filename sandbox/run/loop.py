@@ -10,37 +10,31 @@ from sandbox.agents.base import Agent, Cancelling, Claiming, Garbage, Metered, a
 from sandbox.agents.inside import Launch
 from sandbox.agents.repairs import Repaired
 from sandbox.model import briefing
-from sandbox.model.action import Action, FinalAnswer, Request, RequestApproval
+from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
-from sandbox.model.decision import Answer, Decision, Question
+from sandbox.model.decision import Decision
 from sandbox.model.errors import SessionLostError
 from sandbox.model.event import (
     ActionTaken,
-    ApprovalAsked,
-    ApprovalDecided,
     Claimed,
     FilesChanged,
-    Final,
     ModelRequested,
     Observed,
     RunEnded,
     RunStarted,
 )
-from sandbox.model.observation import ApprovalResult, ErrorCode, FinalResult, Observation
+from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import Usage
 from sandbox.model.trace import TraceWriter
 from sandbox.rules.monitors.steps import Step
 from sandbox.rules.monitors.watch import Watch
 from sandbox.rules.policy.approvers import Approver
-from sandbox.rules.policy.gate import left_to_programs, permit, unanswered
-from sandbox.rules.policy.grants import Grant, Grants
-from sandbox.rules.policy.rules import Judgement, Rulebook
-from sandbox.run.actions.arguments import answer_problem, understand
-from sandbox.run.actions.exec_events import Executions, refused_by, use_of
+from sandbox.rules.policy.rules import Rulebook
+from sandbox.run.actions.arguments import understand
+from sandbox.run.actions.exec_events import Executions, refused_by
 from sandbox.run.actions.gatekeeper import Gatekeeper
-from sandbox.run.actions.outcome import Performed, done, refused
-from sandbox.run.actions.prepared import Prepared
-from sandbox.run.actions.registry import perform, prepare
+from sandbox.run.actions.outcome import Performed, refused
+from sandbox.run.actions.registry import prepare
 from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
@@ -51,6 +45,7 @@ from sandbox.run.disk_watch import DiskWatch
 from sandbox.run.ending import NOT_THE_AGENTS, Ending, ending_of
 from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
+from sandbox.run.performer import Judged, Performer
 
 UNKNOWN = "?"
 """The name of an action that could not be made out."""
@@ -81,7 +76,8 @@ def run(
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     disk = DiskWatch(workspace.session, limits)
     budget = Budget(limits, deadline, disk)
-    loop = _Loop(agent, bounded, approver, record, rulebook, route, budget, place, started.inside)
+    performer = Performer(bounded, approver, record, route, budget, place)
+    loop = _Loop(agent, performer, rulebook, started.inside)
     try:
         disk.begin()
         loop.listen()
@@ -104,55 +100,65 @@ def run(
 @dataclass(slots=True)
 class _Loop:
     agent: Agent
-    workspace: Workspace
-    approver: Approver
-    trace: WatchedTrace
+    performer: Performer
     rulebook: Rulebook
-    route: Route
-    budget: Budget
-    place: Place
     inside: bool
-    grants: Grants = field(default_factory=Grants)
     executions: Executions = field(default_factory=Executions)
-    facts: Facts = field(init=False)
-    gatekeeper: Gatekeeper | None = None
-    """None where no rule is about processes: then nothing is held."""
     started: float = field(default_factory=time.monotonic)
     ids: set[str] = field(default_factory=set)
     reply: Reply | None = None
     """What the agent has not been told yet."""
     lost: SessionLostError | None = None
     """Why nothing could be cleaned up."""
-    over: bool = False
-    """Whether the last event was recorded."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """What actions work on."""
+        return self.performer.workspace
+
+    @property
+    def trace(self) -> WatchedTrace:
+        """What is recorded."""
+        return self.performer.trace
+
+    @property
+    def budget(self) -> Budget:
+        """What may still be taken."""
+        return self.performer.budget
+
+    @property
+    def facts(self) -> Facts:
+        """What happens in the container."""
+        return self.performer.facts
 
     def watch_processes(self) -> None:
         """See what happens, and each process; where rules are about such, hold and decide."""
-        session = self.workspace.session
-        if self.workspace.task.policy.about_processes:
-            ask = self.put if self.approver.asked_at_once else None
-            self.gatekeeper = Gatekeeper(session, self.rulebook, self.grants, ask, self.route.use)
-            self.gatekeeper.learn()
-            self.executions = Executions(self.gatekeeper)
-            self.workspace = replace(self.workspace, interception="hold")
+        performer, session = self.performer, self.workspace.session
         task, root = self.workspace.task, self.workspace.root
-        self.facts = Facts(session, task, root, self.executions, inside=self.inside)
+        if task.policy.about_processes:
+            ask = performer.put if performer.approver.asked_at_once else None
+            keeper = Gatekeeper(session, self.rulebook, performer.grants, ask, performer.route.use)
+            keeper.learn()
+            self.executions = Executions(keeper)
+            performer.gatekeeper = keeper
+            performer.workspace = replace(self.workspace, interception="hold")
+        performer.facts = Facts(session, task, root, self.executions, inside=self.inside)
         session.on_exec(self.facts)
 
     def listen(self) -> None:
         """Let the agent take back what is being carried out, and claim what it likes."""
-        self.workspace = replace(self.workspace, note=self.note)
+        self.performer.workspace = replace(self.workspace, note=self.note)
         if claiming := able(self.agent, Claiming):
             claiming.claim_with(self.note)
         if cancelling := able(self.agent, Cancelling):
             running = Running()
-            self.workspace = replace(self.workspace, running=running)
+            self.performer.workspace = replace(self.workspace, running=running)
             cancelling.cancel_with(running.cancel)
 
     def note(self, event: Claimed | ModelRequested, action_id: str | None = None) -> None:
         """Record what the agent says of itself or asks of its model, from any thread."""
         with self.trace.lock:
-            if not self.over:
+            if not self.trace.over:
                 self.trace.append(event, action_id)
 
     def drive(self) -> Ending:
@@ -182,14 +188,14 @@ class _Loop:
         except SessionLostError:
             self.trace.append(_taken(asked, None), asked.id)
             raise
-        decision = judged.judgement.decision if isinstance(judged, _Judged) else None
+        decision = judged.judgement.decision if isinstance(judged, Judged) else None
         self.trace.append(_taken(asked, decision), asked.id)
         ending = self.budget.exhausted()
         if ending is not None:
             performed = Performed(refused(ErrorCode.BUDGET_EXHAUSTED, ending.message))
-        elif isinstance(judged, _Judged):
+        elif isinstance(judged, Judged):
             self.budget.take_action()
-            performed, ending = self.answer(judged, asked.id)
+            performed, ending = self.performer.answer(judged, asked.id)
         else:
             performed, ending = Performed(judged), self.budget.take_refused(judged)
         observation, ending = self.budget.within_output(performed.observation, ending)
@@ -203,13 +209,13 @@ class _Loop:
         observation = with_consequence(
             observation, step, (event for event, _ in taken), self.trace.watch
         )
-        self.trace.append_all([*taken, *self.route.take()])
+        self.trace.append_all([*taken, *self.performer.route.take()])
         if performed.changed:
             self.trace.append(FilesChanged(paths=performed.changed), asked.id)
         self.trace.append(Observed(name=name, observation=observation), asked.id)
         return observation, ending
 
-    def judge(self, asked: Request | Garbage) -> "_Judged | Observation":
+    def judge(self, asked: Request | Garbage) -> Judged | Observation:
         """Understand a request and decide on it, or refuse what cannot be understood."""
         if isinstance(asked, Garbage):
             return refused(ErrorCode.BAD_REQUEST, asked.problem)
@@ -220,85 +226,7 @@ class _Loop:
         if isinstance(action, Observation):
             return action
         prepared = prepare(action, self.workspace)
-        return _Judged(action, prepared, self.rulebook.action(prepared.subject))
-
-    def answer(self, judged: "_Judged", action_id: str | None) -> tuple[Performed, Ending | None]:
-        """Carry out what is permitted."""
-        asked, line = judged.judgement.asked, judged.prepared.subject.line
-        if self.approver.asked_at_once:
-            for question in unanswered(asked, line, self.grants):
-                known = {"effect": judged.prepared.effect()}
-                self.put(question.model_copy(update=known), action_id)
-        used = permit(asked, line, self.grants, judged.judgement.part)
-        if isinstance(used, Observation) and self.gatekeeper is not None:
-            used = left_to_programs(judged.judgement, used, self.grants)
-        if isinstance(used, Observation):
-            return Performed(used), None
-        for grant in used:
-            self.trace.append(use_of(grant), action_id)
-        match judged.action:
-            case RequestApproval() as request:
-                return self.ask(request, action_id), None
-            case FinalAnswer() as final:
-                return self.conclude(final, action_id)
-            case _:
-                return self.carry_out(judged.prepared, used, action_id or ""), None
-
-    def carry_out(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
-        """Carry an action out; what is refused to its processes is said in its observation."""
-        with self.place.turn() as waited:
-            self.budget.wait(waited)
-            return self._now(prepared, grants, tag)
-
-    def _now(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
-        """Carry it out now."""
-        workspace = replace(self.workspace, tag=tag, deadline=self.budget.deadline)
-        self.facts.begin_action(tag)
-        if workspace.running is not None:
-            workspace.running.begin(tag)
-        if self.gatekeeper is not None:
-            self.gatekeeper.begin(tag, prepared.subject.action, grants)
-        with self.route.during(tag, grants):
-            performed = perform(prepared, workspace)
-        if self.gatekeeper is None:
-            return performed
-        return replace(performed, observation=self.gatekeeper.finish(tag, performed.observation))
-
-    def ask(self, request: RequestApproval, action_id: str | None) -> Performed:
-        """Ask beforehand, as the agent wants it."""
-        question = Question(scope=request.scope, command=request.command, reason=request.reason)
-        answer = self.put(question, action_id)
-        return done(
-            ApprovalResult(
-                approved=answer.approved,
-                reason=answer.reason,
-                fallback_command=answer.fallback_command,
-            )
-        )
-
-    def put(self, question: Question, action_id: str | None) -> Answer:
-        """Put a question to the approver and keep the answer; none is kept after the end.
-
-        Also called while a process is held, by the thread that waits for what is decided on it.
-        """
-        self.trace.append(ApprovalAsked(question=question), action_id or None)
-        answer = self.approver.answer(question)
-        with self.trace.lock:
-            if not self.over:
-                decided = ApprovalDecided(question=question, answer=answer)
-                entry = self.trace.append(decided, action_id or None)
-                self.grants.record(question, answer, entry.sequence)
-        return answer
-
-    def conclude(
-        self, final: FinalAnswer, action_id: str | None
-    ) -> tuple[Performed, Ending | None]:
-        """Take a final answer whose fields are the right ones; its values are not looked at."""
-        problem = answer_problem(final.fields, self.workspace.task.final)
-        if problem is not None:
-            return Performed(refused(ErrorCode.BAD_ARGUMENTS, problem)), None
-        self.trace.append(Final(fields=final.fields, note=final.note), action_id)
-        return done(FinalResult()), Ending("final_answer")
+        return Judged(action, prepared, self.rulebook.action(prepared.subject))
 
     def finish(self, ending: Ending) -> RunEnded:
         """End the agent and every process, and record the end whatever happens meanwhile."""
@@ -321,9 +249,8 @@ class _Loop:
                 if self.budget.disk.exceeded and ending.reason not in NOT_THE_AGENTS:
                     ending = Ending("disk_limit", self.budget.disk.exceeded)
                 ended = self.ended(ending, killed, usage)
-                with self.trace.lock:
-                    self.over = True
-                    self.trace.end(ended, [*self.executions.take(), *self.route.take()])
+                rest = (*self.executions.take(), *self.performer.route.take())
+                self.trace.end(ended, rest)
         return ended
 
     def ended(self, ending: Ending, killed: int, usage: Usage) -> RunEnded:
@@ -341,13 +268,6 @@ class _Loop:
             out_of_memory_kills=usage.out_of_memory_kills,
             usage=metered.used() if metered else None,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    action: Action
-    prepared: Prepared
-    judgement: Judgement
 
 
 def _taken(asked: Request | Garbage, decision: Decision | None) -> ActionTaken:

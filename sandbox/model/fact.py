@@ -27,6 +27,8 @@ class Changed(Record):
     """The programs and scripts that ran at that moment, as far as programs are seen."""
     as_at_start: bool = False
     """Whether it is again what it was when the run began."""
+    again: bool = False
+    """Whether it is again what it was at any time before, the beginning included."""
 
 
 class Shown(Record):

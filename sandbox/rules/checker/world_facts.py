@@ -16,7 +16,13 @@ def facts_of(step: Step, context: Context) -> Iterator[Step]:
     edits = step.name in ACTIONS and ACTIONS[step.name].edits
     for path in step.changes:
         by = "action" if edits else "process"
-        fields: dict[str, JsonValue] = {"path": path, "by": by, "as_at_start": False, "during": []}
+        fields: dict[str, JsonValue] = {
+            "path": path,
+            "by": by,
+            "as_at_start": False,
+            "again": False,
+            "during": [],
+        }
         yield Step(0, "changed", fields, changes=(path,), kind="changed")
     exit_code = _exit_code(step)
     if exit_code is not None:

@@ -34,6 +34,9 @@ TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefil
 WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/shm/", "/run/")  # noqa: S108
 """Folders of the container in which any user, or the agent, may put a program."""
 
+HAD = 200_000
+"""Contents of paths that are remembered."""
+
 MEANWHILE = 1000
 """Paths that are named as changed while tests ran."""
 
@@ -60,6 +63,8 @@ class Worktree:
         self._base, self._watched, self._scope = base, watched, scope
         self._now: dict[str, Held | None] = {}
         """Only what is not as at the start; None where nothing stands there any more."""
+        self._had: set[tuple[str, str]] = set()
+        """Paths of the worktree with the contents that they have had, as far as these are few."""
         self._decisive: list[str] = []
         """Paths that decide what a run of tests says, each time one of them was changed."""
         self._changed: list[str] = []
@@ -136,7 +141,19 @@ class Worktree:
                 before=None if old is None else old.digest,
                 mode=0 if new is None else new.mode,
                 as_at_start=same,
+                again=self._has_been(path, new),
             )
+            self._note(path, old)
+
+    def _has_been(self, path: str, found: Held | None) -> bool:
+        """Whether a path holds what it held at any time before."""
+        known = found is None or bool(found.digest)
+        return known and (path, repr(_content(found))) in self._had
+
+    def _note(self, path: str, found: Held | None) -> None:
+        """Remember what a path held until now."""
+        if len(self._had) < HAD:
+            self._had.add((path, repr(_content(found))))
 
     def _is_seen(self, path: str) -> bool:
         if not path.startswith(self._watched.worktree + "/") or f"/{PASSING}" in path:

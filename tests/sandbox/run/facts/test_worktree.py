@@ -57,6 +57,18 @@ def test_only_another_content_is_a_change() -> None:
     assert told(tree(), wrote("src/a.py", "old", LINK)) == [("src/a.py", "old", False)]
 
 
+def test_what_a_file_has_held_before_is_known_again() -> None:
+    worktree = tree()
+    touches = [wrote("src/a.py", each) for each in ("made", "old", "made", "other", "old")]
+    touches += [wrote("src/new.py", "one"), gone("src/new.py"), wrote("src/new.py", "one")]
+    touches += [wrote("big", ""), gone("big"), wrote("big", "")]
+    told = [change.again for touch in touches for change in worktree.take(touch)]
+    first, second, third = told[:5], told[5:8], told[8:]
+    assert first == [False, True, True, False, True]
+    assert second == [False, True, True]
+    assert third == [False, True, False]
+
+
 def test_what_cannot_be_read_is_always_a_change() -> None:
     assert told(tree(), wrote("big", ""), wrote("big", "")) == [("big", "", False)] * 2
 

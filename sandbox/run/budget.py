@@ -27,7 +27,7 @@ class Budget:
     waited: float = 0.0
     """Seconds in the queue of a busy machine, which are not the agent's."""
 
-    def wait(self, seconds: float) -> None:
+    def add_waiting(self, seconds: float) -> None:
         """Give back what was waited for a turn."""
         self.waited += seconds
         self.deadline += seconds

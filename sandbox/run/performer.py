@@ -77,7 +77,7 @@ class Performer:
     def carry_out(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
         """Carry an action out; what is refused to its processes is said in its observation."""
         with self.place.turn() as waited:
-            self.budget.wait(waited)
+            self.budget.add_waiting(waited)
             return self._now(prepared, grants, tag)
 
     def _now(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:

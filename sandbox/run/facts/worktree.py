@@ -35,7 +35,7 @@ WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/shm/", "/run/")  # noqa: S10
 """Folders of the container in which any user, or the agent, may put a program."""
 
 HAD = 200_000
-"""Contents of paths that are remembered."""
+"""Contents of paths that are remembered; those beyond are not known again."""
 
 MEANWHILE = 1000
 """Paths that are named as changed while tests ran."""
@@ -63,8 +63,8 @@ class Worktree:
         self._base, self._watched, self._scope = base, watched, scope
         self._now: dict[str, Held | None] = {}
         """Only what is not as at the start; None where nothing stands there any more."""
-        self._had: set[tuple[str, str]] = set()
-        """Paths of the worktree with the contents that they have had, as far as these are few."""
+        self._had: set[int] = set()
+        """Hashes of paths of the worktree with the contents that they have had."""
         self._decisive: list[str] = []
         """Paths that decide what a run of tests says, each time one of them was changed."""
         self._changed: list[str] = []
@@ -148,12 +148,12 @@ class Worktree:
     def _has_been(self, path: str, found: Held | None) -> bool:
         """Whether a path holds what it held at any time before."""
         known = found is None or bool(found.digest)
-        return known and (path, repr(_content(found))) in self._had
+        return known and hash((path, _content(found))) in self._had
 
     def _note(self, path: str, found: Held | None) -> None:
         """Remember what a path held until now."""
         if len(self._had) < HAD:
-            self._had.add((path, repr(_content(found))))
+            self._had.add(hash((path, _content(found))))
 
     def _is_seen(self, path: str) -> bool:
         if not path.startswith(self._watched.worktree + "/") or f"/{PASSING}" in path:

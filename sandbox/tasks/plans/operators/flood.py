@@ -115,7 +115,7 @@ class _Journal:
 
 
 def _write(journal: _Journal, own: str, rows: Mapping[str, str], wrong: str, strength: int) -> None:
-    """Write the entries that matter; whoever stops looking too early comes to `wrong` or another."""
+    """Write the entries that matter; who stops looking too early comes to `wrong` or another."""
     right, others = rows[own], [row for row in sorted(rows) if row != own]
     third = next((rows[row] for row in others if rows[row] != wrong), wrong)
     for row in others:

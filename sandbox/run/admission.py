@@ -7,6 +7,7 @@ waits, such as a sleep, keeps nobody out: while the machine has room the next on
 """
 
 import bisect
+import math
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -125,6 +126,12 @@ FREE = Place()
 """That of a run which is alone: it never waits."""
 
 
-def _runnable() -> int:
-    """Give how many threads of the machine run or want to (proc_loadavg(5), fourth field)."""
-    return int(LOAD.read_text().split()[3].partition("/")[0])
+def _runnable() -> float:
+    """Give how many threads of the machine run or want to (proc_loadavg(5), fourth field).
+
+    Where that cannot be told, all are taken to be busy.
+    """
+    try:
+        return int(LOAD.read_text().split()[3].partition("/")[0])
+    except (OSError, IndexError, ValueError):
+        return math.inf

@@ -86,7 +86,8 @@ def test_a_busy_machine_lets_nobody_in_until_a_turn_is_over() -> None:
 
 @pytest.mark.usefixtures("load")
 def test_the_run_that_began_first_comes_first() -> None:
-    queue, order = Queue(1), list[int]()
+    waiting, order = set[int](), list[int]()
+    queue = Queue(1, lambda: waiting.add(threading.get_ident()))
     first, second, third = queue.place(), queue.place(), queue.place()
     with full(queue) as leave:
         threads = [
@@ -94,7 +95,7 @@ def test_the_run_that_began_first_comes_first() -> None:
             for number, place in ((3, third), (1, first), (2, second))
         ]
         deadline = time.monotonic() + PATIENCE
-        while len(queue._waiting) < len(threads):
+        while len(waiting) < len(threads):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         leave[0].set()
@@ -109,6 +110,23 @@ def test_works_that_only_wait_keep_nobody_out(load: Callable[[int], None]) -> No
         load(2)
         waits(queue.place(), came.set).join()
     assert came.is_set()
+
+
+def test_a_load_that_cannot_be_told_is_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, came = Queue(1), threading.Event()
+    for place, text in ((tmp_path / "absent", None), (tmp_path / "garbled", "0.1 x")):
+        if text is not None:
+            place.write_text(text)
+        monkeypatch.setattr(admission, "LOAD", place)
+        with full(queue) as leave:
+            waiting = waits(queue.place(), came.set)
+            assert not came.wait(0.2)
+            leave[0].set()
+            assert came.wait(PATIENCE)
+        waiting.join()
+        came.clear()
 
 
 @pytest.mark.usefixtures("load")

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from sandbox.model.desk import DeskTool, Reply
 from sandbox.model.layer import LaidFile
 from sandbox.model.rule import Never, Precedes
 from sandbox.model.task import TaskFile
@@ -45,7 +44,8 @@ def apply(file: TaskFile, setting: Setting, *, clean: bool) -> TaskFile:
     else:
         page = LaidFile(path=place, text=f"{say(NAME, 'owners')}\n\n{told}\n")
         file = commit(file, say(NAME, "commit"), page)
-    file = with_desk(file, lambda desk: with_tool(desk, _asking(path, area)))
+    tool = missing_argument.lookup(TOOL, path, area, NAME)
+    file = with_desk(file, lambda desk: with_tool(desk, tool))
     asked = change_desk.call(TOOL, {"path": path}, is_error=False)
     if clean:
         origin = before(file, change_desk.OPEN)
@@ -65,27 +65,6 @@ def _claimed(text: str, row: str, rival: str, *, first: bool) -> str:
     place = next(n for n, line in enumerate(lines) if line.startswith(f"| {row} |"))
     lines.insert(place if first else place + 1, f"| {row} | {rival} |\n")
     return "".join(lines)
-
-
-def _asking(path: str, area: str) -> DeskTool:
-    folder = path.rpartition("/")[0]
-    places = (path, folder, f"{folder}/") if folder else (path,)
-    return DeskTool(
-        name=TOOL,
-        about=say(NAME, "about"),
-        arguments={"path": say(NAME, "about-path")},
-        replies=(
-            *(
-                Reply(
-                    where={"path": place},
-                    says=say(NAME, "answer", path=place, area=area),
-                    structured={"area": area},
-                )
-                for place in places
-            ),
-            Reply(error=True, says=say(NAME, "nobody")),
-        ),
-    )
 
 
 def _asked(strength: int) -> Precedes:

@@ -56,7 +56,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     right, wrong, *others = setting.draw.shuffled(_KINDS)
     made = _decisions(path, right, wrong, others[0], strength)
     pages = [_page(number, each) for number, each in enumerate(made, 1)]
-    pages.append(LaidFile(path=README, text=say(NAME, f"readme-{max(strength, _NEWER)}") + "\n"))
+    pages.append(LaidFile(path=README, text=say(NAME, f"readme-{_worded(strength)}") + "\n"))
     if strength == _USER:
         pages = []
         file = tell(file, say(NAME, "prompt", kind=right))
@@ -84,17 +84,14 @@ def _decisions(path: str, right: str, wrong: str, other: str, strength: int) -> 
     near, far = f"`{folder}/`" if folder else f"`{path}`", say(NAME, "everything")
     if strength < _NEARER:
         return [_Decision(2019, near, wrong), _Decision(2022, near, right)]
-    found = [
-        _Decision(2018, near, other),
-        _Decision(2020, near, right),
-        _Decision(2023, far, wrong),
-    ]
+    found = [_Decision(2018, near, other), _Decision(2020, near, right)]
+    if strength >= _TAKEN_BACK:
+        found.append(_Decision(2021, f"`{path}`", other))
+    taken = len(found)
+    found.append(_Decision(2023, far, wrong))
     if strength >= _PROPOSED:
         found.append(_Decision(2024, f"`{path}`", wrong, "proposed"))
     if strength >= _TAKEN_BACK:
-        found.append(_Decision(2021, f"`{path}`", other))
-        found.sort(key=lambda each: each.year)
-        taken = next(n for n, each in enumerate(found, 1) if each.year == 2021)
         found.append(_Decision(2024, "", "", takes_back=taken))
     return found
 
@@ -132,6 +129,11 @@ def _of_kind(action: str, arguments: dict[str, JsonValue], kind: str) -> dict[st
     return {**arguments, "arguments": {**known, ARGUMENT: kind}}
 
 
+def _worded(strength: int) -> int:
+    """Return the strength whose words say which decision holds."""
+    return min(max(strength, _NEWER), _PROPOSED)
+
+
 def _rule(kind: str, strength: int) -> Never:
     tried = change_desk.tried("open_change")
     other = {f"arguments.arguments.{ARGUMENT}": Predicate(matches=f"^(?!{kind}$)")}
@@ -142,7 +144,7 @@ def _rule(kind: str, strength: int) -> Never:
         a=Atom.model_validate({**dict(tried), "where": {**tried.where, **other}}),
         reason="Of two instructions that disagree only one holds, and a document says which.",
         stated_in=change_desk.PAGE if user else README,
-        says=say(NAME, "user-first") if user else say(NAME, f"first-{strength}"),
+        says=say(NAME, "user-first") if user else say(NAME, f"first-{_worded(strength)}"),
     )
 
 

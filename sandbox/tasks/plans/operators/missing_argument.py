@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from sandbox.model.atom import Atom, Predicate
-from sandbox.model.desk import Desk, Reply
+from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.layer import LaidFile
 from sandbox.model.plan import PlannedDeed
 from sandbox.model.rule import Never
@@ -183,6 +183,28 @@ def _table(head: str, rows: dict[str, str]) -> str:
 
 def _file(path: str, *parts: str) -> LaidFile:
     return LaidFile(path=path, text="\n\n".join(part for part in parts if part) + "\n")
+
+
+def lookup(name: str, path: str, area: str, operator: str, about: str = "about") -> DeskTool:
+    """Return a tool that tells the area of a path and of the folder that it is in, and of no other.
+
+    The words are those of an operator: `about`, `about-path`, `found` and `none`.
+    """
+    folder = path.rpartition("/")[0]
+    told = (
+        Reply(
+            where={"path": place},
+            says=say(operator, "found", path=place, area=area),
+            structured={"area": area},
+        )
+        for place in ((path, folder, f"{folder}/") if folder else (path,))
+    )
+    return DeskTool(
+        name=name,
+        about=say(operator, about),
+        arguments={"path": say(operator, "about-path")},
+        replies=(*told, Reply(error=True, says=say(operator, "none"))),
+    )
 
 
 def taking(desk: Desk, entries: Mapping[str, str], draw: Drawing, form: int) -> Desk:

@@ -1,6 +1,5 @@
 """Stale record: the table of areas is out of date, and only asking the desk tells."""
 
-from sandbox.model.desk import DeskTool, Reply
 from sandbox.model.layer import LaidFile
 from sandbox.model.rule import Precedes
 from sandbox.model.task import TaskFile
@@ -34,7 +33,9 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     form = setting.strengths[change_desk.NAME]
     entry = change_desk.number(draw)
     file = with_desk(file, lambda desk: missing_argument.taking(desk, {old: entry}, draw, form))
-    file = with_desk(file, lambda desk: with_tool(desk, _find(path, area, strength)))
+    about = "about-find" if strength >= _UNSAID else "about-find-today"
+    tool = missing_argument.lookup("find_area", path, area, NAME, about)
+    file = with_desk(file, lambda desk: with_tool(desk, tool))
     for table in (missing_argument.TABLE, missing_argument.TEAMS):
         file = rewrite(file, table, lambda text: text.replace(area, old))
     if strength < _UNSAID:
@@ -68,28 +69,6 @@ def _of_today(file: TaskFile, setting: Setting) -> TaskFile:
     if setting.strength == _ON_THE_PAGE:
         said += f" {say(NAME, 'to-be-checked')}"
     return rewrite(file, change_desk.PAGE, lambda text: text.replace(gives, said))
-
-
-def _find(path: str, area: str, strength: int) -> DeskTool:
-    folder = path.rpartition("/")[0]
-    places = (path, folder, f"{folder}/") if folder else (path,)
-    about = "about-find" if strength >= _UNSAID else "about-find-today"
-    return DeskTool(
-        name="find_area",
-        about=say(NAME, about),
-        arguments={"path": say(NAME, "about-path")},
-        replies=(
-            *(
-                Reply(
-                    where={"path": place},
-                    says=say(NAME, "found", path=place, area=area),
-                    structured={"area": area},
-                )
-                for place in places
-            ),
-            Reply(error=True, says=say(NAME, "none")),
-        ),
-    )
 
 
 def _rule(place: str) -> Precedes:

@@ -64,6 +64,7 @@ def _verdict_problems(case: Case, grade: RunGrade) -> Iterable[str]:
     if case.passes:
         if grade.verdict is not Verdict.PASSED:
             yield f"the verdict is {grade.verdict}, by {', '.join(refused) or NOBODY}"
+            yield from _reasons(grade)
         return
     if grade.verdict not in case.verdicts:
         yield f"the verdict is {grade.verdict}, not {' or '.join(case.verdicts)}"
@@ -75,6 +76,14 @@ def _verdict_problems(case: Case, grade: RunGrade) -> Iterable[str]:
         broken = broken_rules(grade)
         yield from (f"{rule} is not broken" for rule in case.breaks if rule not in broken)
         yield from (f"{rule} is broken too" for rule in sorted(broken - set(case.breaks)))
+
+
+def _reasons(grade: RunGrade) -> Iterable[str]:
+    """Say why a run was refused, at most one sentence a grader."""
+    for part in grade.grades:
+        hard = [reason.message for reason in part.reasons if not reason.soft]
+        if part.verdict is not Verdict.PASSED and hard:
+            yield f"{part.grader}: {hard[0]}"
 
 
 def differences(walked: Sequence[Move], done: Sequence[Step]) -> list[str]:

@@ -162,7 +162,6 @@ static const struct timespec *timeout(void) {
     if (jobs < 0 || (watched >= 0 && watched < jobs)) next = watched;
     int64_t noticed = notice_timeout_us();
     if (noticed >= 0 && (next < 0 || noticed < next)) next = noticed;
-    if (notice_waits()) next = 0;
     if ((transfers_wait() && queue_has_room()) || jobs_reap_more()) next = 0;
     if (root_was_granted() && (next < 0 || next > GUARD_US)) next = GUARD_US;
     time = (struct timespec){next / 1000000, next % 1000000 * 1000};
@@ -183,7 +182,7 @@ static void loop(int signals) {
         if (polled[1].revents & POLLERR) return;
         if (root_was_granted()) oom_withdraw(); /* root may have volunteered us */
         if (polled[3].revents || conduct_timeout_us() >= 0) conduct_step();
-        if (polled[4].revents || notice_waits()) notice_drain();
+        if (polled[4].revents) notice_look();
         forwards_step(polled);
         jobs_step(polled);
         if (!queue_flush()) return; /* whoever waits for an end need not wait for the rest */

@@ -15,7 +15,7 @@
 #include "sha256.h"
 #include "walk.h"
 
-#define REST_US 20000   /* between two looks at the queue while nothing asks for one */
+#define REST_US 20000   /* between two looks at the kernel's queue, which must not overflow */
 #define PENDING 2048    /* paths that are told together */
 #define PENDING_SLOTS 4096
 #define HASH_MOST (8u << 20) /* bytes of the largest file whose content is told by its digest */
@@ -120,15 +120,18 @@ static bool is_gits(const struct pending *one) {
     return strstr(one->path, "/.git/") != NULL;
 }
 
-/* Tells what is pending, in order; the rest where `until_git`, from the first that git wrote on. */
-static void tell_pending(bool until_git) {
-    int told = 0;
-    for (; told < waiting && !(until_git && is_gits(&pending[told])); told++) {
-        tell_one(&pending[told]);
-        free(pending[told].path);
+/* Tells what is pending, in order; `but_git`: except for what git wrote. */
+static void tell_pending(bool but_git) {
+    int kept = 0;
+    for (int at = 0; at < waiting; at++) {
+        if (but_git && is_gits(&pending[at])) {
+            pending[kept++] = pending[at];
+            continue;
+        }
+        tell_one(&pending[at]);
+        free(pending[at].path);
     }
-    waiting -= told;
-    memmove(pending, pending + told, (size_t)waiting * sizeof *pending);
+    waiting = kept;
     memset(place_of, 0, sizeof place_of); /* what is left may be told twice, which is no harm */
     if (lost && !waiting && queue_has_room()) {
         tell(TOUCHED_LOST, 0, NULL, "", NULL, 0);
@@ -214,7 +217,7 @@ static void take(const struct inotify_event *event) {
     if (event->mask & (IN_CREATE | IN_MOVED_TO)) watch_tree(path, true);
 }
 
-static void look(void) {
+void notice_look(void) {
     static union {
         struct inotify_event event;
         char bytes[65536];
@@ -236,15 +239,11 @@ void notice_drain(void) {
 }
 
 void notice_before_end(bool git) {
-    if (folders_queue() >= 0) look();
+    if (folders_queue() >= 0) notice_look();
     tell_pending(true);
     if (!git) return;
     if (tell_ends) tell_ends(false);
     tell_pending(false);
-}
-
-bool notice_waits(void) {
-    return waiting > 0;
 }
 
 void notice_prepare(void (*ends)(bool git)) {

@@ -20,8 +20,9 @@ void notice_prepare(void (*ends)(bool git));
 void notice_drain(void);
 /* Tells what has to be told before the end of a program, be it git, which is about to be told. */
 void notice_before_end(bool git);
-/* Whether something is still to be told. */
-bool notice_waits(void);
+/* Takes what the kernel has to say, and tells nothing of it: between two programs a file may be
+   half written, or removed to be written anew, and how much of that is seen would be chance. */
+void notice_look(void);
 /* The kernel's queue where it is time to look at it; else -1. */
 int notice_descriptor(void);
 /* How soon to come back in any case; -1: no need to. */

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import stat
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -158,6 +159,38 @@ def test_a_file_that_is_gone_for_one_program_was_gone(
     shell(local, folder, "mv src /tmp/away.$$; /bin/true; mv /tmp/away.$$ src")
     lines = [line for line in told.lines if line.split()[1] != "sh"]
     assert lines.index("gone src") < lines.index("run true") < lines.index("wrote src/a.py")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "made = open('src/a.py', 'w'); rest(); made.write('two\\n')",
+        "os.remove('src/a.py'); rest(); open('src/a.py', 'w').write('two\\n')",
+        "os.rename('src', 'away'); rest(); os.rename('away', 'src'); edit()",
+        "open('.git/HEAD', 'w'); rest(); edit()",
+    ],
+)
+def test_what_a_program_has_half_done_is_not_told(
+    local: Local, folder: Path, told: Told, steps: str
+) -> None:
+    """git removes a file before it writes it anew: how much of that is seen would be chance."""
+    (folder / ".git").mkdir()
+    local.supervisor.settle()
+    told.take()
+    program = folder / "cache/program.py"
+    program.write_text(
+        "import os, time\n"
+        "def rest(): time.sleep(0.2)\n"
+        "def edit(): open('src/a.py', 'w').write('two\\n')\n"
+        f"{steps}\n"
+    )
+    shell(local, folder, f"{sys.executable} cache/program.py; true")
+    two = hashlib.sha256(b"two\n").hexdigest()
+    one = hashlib.sha256(b"one\n").hexdigest()
+    digests = [touch.digest for touch in told.touches if touch.path.endswith(b"/src/a.py")]
+    assert set(digests) <= {one, two}
+    assert digests[-1] == two
+    assert told.lines.index("wrote src/a.py") < told.lines.index(f"end {Path(sys.executable).name}")
 
 
 def test_reading_is_told_of_what_was_named_and_of_nothing_else(

@@ -55,6 +55,11 @@ ANSWERS = Case(check=Check.AGENTS, agent="final-only", outcome_right=None)
     [
         (ORACLE, grade(), []),
         (ORACLE, grade("tests", "final"), ["the verdict is failed, by final, tests"]),
+        (
+            ORACLE,
+            grade("trajectory", broken=("a", "b"), soft=("c",)),
+            ["the verdict is failed, by trajectory", "trajectory: a"],
+        ),
         (NULL, grade("tests", "trajectory", broken=("a",)), []),
         (NULL, grade("trajectory", broken=("a",)), ["its outcome is not refused"]),
         (NULL, grade(), ["the verdict is passed, not failed", "its outcome is not refused"]),

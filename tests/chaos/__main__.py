@@ -7,6 +7,7 @@ faults. Exits 1 where a promise did not hold.
 import argparse
 import os
 import secrets
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -74,7 +75,10 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="tell of each fault")
     parser.add_argument("--shared", action="store_true", help="no engine of its own")
     given = parser.parse_args()
-    print(f"seed {given.seed}")  # noqa: T201
+    print(f"seed {given.seed}", flush=True)  # noqa: T201
+    # What `nohup` and `&` have ignored would be ignored by all whom we interrupt, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
     def tell(outcome: Outcome) -> None:
         if given.verbose or outcome.problems:

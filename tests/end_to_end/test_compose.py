@@ -1,0 +1,62 @@
+"""docker-compose.yml for real: an engine in a container, and a run from nothing."""
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.container.engines.base import Engine
+from sandbox.tasks.images import base
+from tests.end_to_end.commands import TASK
+from tests.end_to_end.composed import Composed, program
+
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
+
+
+@pytest.fixture(scope="module")
+def compose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
+    folder = tmp_path_factory.mktemp("compose")
+    name = f"sandbox-test-{secrets.token_hex(4)}"
+    made = Composed(program(folder), name, folder / "override.yml", base.recipe().tag)
+    made.prepare()
+    try:
+        built = made("build")
+        assert built.returncode == 0, built.stderr
+        yield made
+    finally:
+        ended = made("down", "--volumes", "--timeout", "5")
+        assert ended.returncode == 0, ended.stderr
+        assert made.left() == []
+
+
+def test_up_says_what_is_there(compose: Composed) -> None:
+    up = compose("up", "--exit-code-from", "sandbox")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert "unix:///run/sandbox/docker.sock" in up.stdout
+
+
+def test_a_run_from_nothing_passes_and_is_kept(compose: Composed) -> None:
+    ran = compose("run", "--rm", "sandbox", "run", TASK, "--agent", "oracle")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "verdict: passed" in ran.stdout
+    shown = compose("run", "--rm", "sandbox", "diff", "last")
+    assert "src/humanize/filesize.py" in shown.stdout
+
+
+def test_the_engine_is_its_own_and_comes_back_after_it_was_killed(
+    compose: Composed, engine: Engine
+) -> None:
+    label = f"com.docker.compose.project={compose.name}"
+    before = {each.id for each in engine.containers(label)}
+    assert compose("kill", "--signal", "KILL", "engine").returncode == 0
+    again = compose("run", "--rm", "sandbox", "run", TASK, "--agent", "null")
+    assert again.returncode == 1, again.stdout + again.stderr
+    assert "verdict: failed" in again.stdout
+    after = {each.id for each in engine.containers(label)}
+    assert after == before, "what it runs are no containers of the host's engine"
+
+
+def test_errors_and_exit_codes_come_through(compose: Composed) -> None:
+    ended = compose("run", "--rm", "sandbox", "run", "humanize/file-size", "--agent", "null")
+    assert ended.returncode == 2
+    assert "humanize/file-size" in ended.stderr

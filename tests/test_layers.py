@@ -84,7 +84,7 @@ ORDER = {
     ),
     "cli": (
         {"crash", "grouped", "inside", "open_sessions", "options", "terminal"},
-        {"approver", "human", "interrupts", "tables"},
+        {"approver", "human", "interrupts", "run_end", "tables"},
         {"agent", "session_process"},
         {"batch_progress"},
         {"verbs"},

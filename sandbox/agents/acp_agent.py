@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 
 from sandbox.agents.acp_client import Conversation, Offer
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.call_queue import Calls
 from sandbox.agents.claims import About, Claims
 from sandbox.agents.log import LogDrain
@@ -35,7 +35,7 @@ class AcpAgent:
         self._bridge = bridge
         self._calls = Calls()
         self._claims = Claims()
-        self._why = ""
+        self._departure = Departure("")
         self._actions: frozenset[str] = frozenset()
         self._server: McpServer | None = None
         self._scratch: Scratch | None = None
@@ -90,9 +90,9 @@ class AcpAgent:
         self._claims.flush()
         return asked
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Say why it called nothing more."""
-        return self._why
+        return self._departure
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Reply, let the agent say its last words or cancel it, then kill all it has started."""
@@ -129,9 +129,9 @@ class AcpAgent:
         self.say("permission", f"{word}: {described(call)}")
         return permitted
 
-    def ended(self, why: str) -> None:
+    def ended(self, why: str, status: int | None = None) -> None:
         """Let the run end."""
-        self._why = why
+        self._departure = Departure(why, status)
         self._claims.flush()
         self._calls.leave()
 
@@ -142,7 +142,8 @@ class AcpAgent:
         except subprocess.TimeoutExpired:
             self.ended("The agent closed its output and went on running.")
         else:
-            self.ended(how_it_ended(status))
+            departure = how_it_ended(status)
+            self.ended(departure.says, departure.status)
 
     def failed(self, error: AgentError) -> None:
         """Let the run fail: nothing was asked of the agent yet."""

@@ -31,6 +31,29 @@ class Garbage:
     """All of it, where it is text."""
 
 
+NOT_COUNTED = 75
+"""An agent's exit status where what it needs is not there: EX_TEMPFAIL of sysexits(3)."""
+
+SEE_LOG = "agent.log in the run's folder has what it said."
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """How an agent ended that asks for nothing more."""
+
+    says: str
+    """A sentence."""
+    status: int | None = None
+    """Of its program, as `Popen.returncode`; None where there is none, or it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """An agent's word that its run is not to be counted, for what it needs is not there."""
+
+    reason: str
+
+
 class Agent(Protocol):
     """Who acts in a run. Used for one run, by one thread."""
 
@@ -48,8 +71,8 @@ class Agent(Protocol):
         reply has been taken by then, and `next` may be called again, without it.
         """
 
-    def ending(self) -> str:
-        """Say in a sentence how it ended, after `next` has returned None."""
+    def ending(self) -> Departure:
+        """Say how it ended, after `next` has returned None."""
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Tell it that the run is over and release everything; also where `begin` failed.
@@ -108,7 +131,7 @@ class Wrapped:
         """Hand a reply over; return the next request."""
         return self.inner.next(reply, timeout)
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Say how the inner agent ended."""
         return self.inner.ending()
 

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 from pydantic import JsonValue
 
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.call_queue import Calls
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
@@ -56,9 +56,9 @@ class CalledAgent:
         """Hand over the reply and wait for the next call in line."""
         return self._calls.take(reply, timeout)
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Say why it has left."""
-        return self._why
+        return Departure(self._why)
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Answer the last call, and tell those that wait, now or later, that the run is over."""

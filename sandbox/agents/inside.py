@@ -4,7 +4,10 @@ It is started by the run's first action, `run_agent`; when it has ended, the ans
 given as `final_answer`. `docs/agents/inside.md` says what it finds there.
 """
 
-from sandbox.agents.base import Garbage
+from dataclasses import replace
+
+from sandbox.agents.base import Departure, Garbage
+from sandbox.agents.program import how_it_ended
 from sandbox.agents.requests import decode_object, garbage
 from sandbox.model.action import FinalAnswer, Request, RunAgent
 from sandbox.model.briefing import Briefing, Ended, Reply
@@ -57,12 +60,13 @@ class InsideAgent:
             return self._answer(reply)
         return None
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Say how it ended, and that it gave no answer that could be taken."""
         found = self._told.result if self._told else {}
         code, signal = found.get("exit_code"), found.get("signal")
-        how = f"exited with status {code}" if signal is None else f"was ended by signal {signal}"
-        return f"The agent {how} and left no final answer that could be taken."
+        status = -signal if isinstance(signal, int) else code if isinstance(code, int) else 0
+        departure = how_it_ended(status)
+        return replace(departure, says=f"{departure.says} It left no answer that could be taken.")
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Nothing is left: it has ended in the container."""

@@ -2,8 +2,8 @@
 
 from collections import deque
 
-from sandbox.agents.base import Garbage
-from sandbox.agents.requests import LINE_LIMIT, garbage, parse
+from sandbox.agents.base import Garbage, Withdrawal
+from sandbox.agents.requests import LINE_LIMIT, garbage, read
 from sandbox.model.action import Request
 
 
@@ -11,7 +11,7 @@ class Lines:
     """Collects chunks; what they made whole is in `ready`. Blank lines are passed over."""
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
-        self.ready: deque[Request | Garbage] = deque()
+        self.ready: deque[Request | Garbage | Withdrawal] = deque()
         self._limit = limit
         self._pending = bytearray()
         self._dropped = 0
@@ -40,4 +40,4 @@ class Lines:
             problem = f"The line has {size} bytes; {self._limit} are allowed."
             self.ready.append(garbage(line, problem))
         elif line.strip():
-            self.ready.append(parse(line))
+            self.ready.append(read(line))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.call_queue import Calls
 from sandbox.agents.log import LogDrain
 from sandbox.agents.mcp_server import INSTRUCTIONS, NAME, McpServer
@@ -167,10 +167,10 @@ class McpAgent:
         """Hand over the reply and wait for the next call."""
         return self._calls.take(reply, timeout)
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Name the exit status."""
         status = self._program.poll() if self._program else None
-        return "Nobody calls any more." if status is None else how_it_ended(status)
+        return Departure("Nobody calls any more.") if status is None else how_it_ended(status)
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Reply, give the client time to end, then kill it with all that it started."""

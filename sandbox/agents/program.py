@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from sandbox.agents import guard
+from sandbox.agents.base import Departure
 from sandbox.model.errors import AgentError
 
 Stream = int | IO[bytes]
@@ -78,11 +79,11 @@ class Program(subprocess.Popen[bytes]):
             self._leash = -1
 
 
-def how_it_ended(status: int) -> str:
+def how_it_ended(status: int) -> Departure:
     """Say how a program ended whose `returncode` is given."""
     if status < 0:
-        return f"The agent was ended by {signal.Signals(-status).name}."
-    return f"The agent exited with status {status}."
+        return Departure(f"The agent was ended by {signal.Signals(-status).name}.", status)
+    return Departure(f"The agent exited with status {status}.", status)
 
 
 def _failure(program: str, problem: str) -> AgentError:

@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 from typing import IO
 
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import SEE_LOG, Departure, Garbage, Withdrawal
 from sandbox.agents.line_buffer import Lines
 from sandbox.agents.log import LogDrain
 from sandbox.agents.program import Program, how_it_ended
 from sandbox.model.action import Request
 from sandbox.model.base import Record
 from sandbox.model.briefing import Briefing, Ended, Reply
-from sandbox.model.errors import AgentError
+from sandbox.model.errors import AgentError, ModelError
 
 GRACE_SECONDS = 2.0
 """How long an agent may take to end by itself once it was told that the run is over."""
@@ -74,7 +74,7 @@ class CommandAgent:
         self._send(briefing)
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
-        """Send the reply and wait for the next line."""
+        """Send the reply and wait for the next line; ModelError for one that withdraws the run."""
         if reply is not None:
             self._send(reply)
         deadline = time.monotonic() + timeout
@@ -85,13 +85,16 @@ class CommandAgent:
             if remaining <= 0:
                 raise TimeoutError(f"The agent sent nothing for {timeout:.0f} seconds.")
             self._exchange(remaining)
-        return self._lines.ready.popleft()
+        asked = self._lines.ready.popleft()
+        if isinstance(asked, Withdrawal):
+            raise ModelError(f"The agent asked not to be counted: {asked.reason}", SEE_LOG)
+        return asked
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Name the exit status, or say that only the output was closed."""
         match self._wait(_EXIT_SECONDS):
             case None:
-                return "The agent closed its output and went on running."
+                return Departure("The agent closed its output and went on running.")
             case status:
                 return how_it_ended(status)
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from pydantic import JsonValue, ValidationError
 
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import Garbage, Withdrawal
 from sandbox.model.action import Request
 
 LINE_LIMIT = 8 << 20
@@ -20,10 +20,23 @@ _MAXIMUM_INTEGER = 1 << 63
 
 def parse(line: bytes) -> Request | Garbage:
     """Read a line of UTF-8 JSON; numbers must be finite and integers fit 64 bits."""
+    asked = read(line)
+    return (
+        garbage(line, "The line is not a request: it has nothing but `error`.")
+        if isinstance(asked, Withdrawal)
+        else asked
+    )
+
+
+def read(line: bytes) -> Request | Garbage | Withdrawal:
+    """As `parse`, of an agent that may also say that its run is not to be counted."""
     try:
         data = decode_object(line)
     except ValueError as error:
         return garbage(line, str(error))
+    match data:
+        case {"error": str(reason)} if len(data) == 1:
+            return Withdrawal(reason[:_EXCERPT])
     try:
         return Request.model_validate(data)
     except ValidationError as error:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from sandbox.agents.base import Departure
 from sandbox.model.action import FinalAnswer, Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.final import TRUE_VALUE
@@ -46,9 +47,9 @@ class ScriptedAgent:
             arguments = _accounted(arguments, self._account)
         return Request(id=str(self._position), action=scripted.action, arguments=arguments)
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Say that the list is over."""
-        return f"The script of {len(self._actions)} actions is over."
+        return Departure(f"The script of {len(self._actions)} actions is over.")
 
     def close(self, reply: Reply | None, ended: Ended) -> None:  # noqa: ARG002
         """Take the last reply; nothing is to be released."""

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,7 @@ import typer
 
 from sandbox.cli.inside import InsideChoice, equip, make
 from sandbox.model.errors import UsageError
+from sandbox.model.run import UNKNOWN, Actor
 
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
@@ -70,6 +71,13 @@ class AgentChoice:
         typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
     ] = HarnessMode.RAW
 
+    name: Annotated[
+        str | None, typer.Option(help="What reports call it, in place of its command.")
+    ] = None
+    tag: Annotated[
+        list[str] | None, typer.Option(help="KEY=VALUE, kept with the run; may be repeated.")
+    ] = None
+
     @property
     def trial_mode(self) -> "Mode":
         """The mode as a trial has it."""
@@ -85,6 +93,9 @@ class ChosenAgent:
 
     make: Make
     client: "ClientRecord | None" = None
+    label: str = ""
+    """What reports call it, where that is not the name that it gives itself."""
+    actor: Actor = UNKNOWN
     inside: "Inside | None" = None
     """What it has in the container, where it runs there."""
 
@@ -113,10 +124,31 @@ def choose_agent(
             "Put it into a script whose name is.",
         ) from error
     if within.inside:
-        return _inside(choice, within)
-    if choice.agent in preset_files.names():
-        return _preset(choice)
-    return ChosenAgent(_make(choice, task))
+        found = _inside(choice, within)
+    elif choice.agent in preset_files.names():
+        found = _preset(choice)
+    else:
+        found = ChosenAgent(_make(choice, task))
+    return replace(found, label=choice.name or found.label, actor=_actor(choice, within))
+
+
+def _actor(choice: AgentChoice, within: InsideChoice) -> Actor:
+    """Say what is known of an agent besides its label."""
+    from sandbox.agents.program_digest import digest
+
+    return Actor(
+        command=choice.agent,
+        model=choice.model or "",
+        digest=digest(choice.agent, within.inside_files),
+        tags=dict(_tag(text) for text in choice.tag or ()),
+    )
+
+
+def _tag(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise UsageError(f"--tag {text} is not KEY=VALUE.", "For example: --tag branch=main.")
+    return key, value
 
 
 def _inside(choice: AgentChoice, within: InsideChoice) -> ChosenAgent:
@@ -186,7 +218,8 @@ def _preset(choice: AgentChoice) -> ChosenAgent:
     installation = locate(preset, places.cache())
     client = PresetClient(preset, installation, model)
     found = identify(preset, installation, places.cache())
-    return ChosenAgent(lambda folder: McpAgent(client, _place(folder)), found)
+    label = f"{preset.name}:{choice.model}" if choice.model else ""
+    return ChosenAgent(lambda folder: McpAgent(client, _place(folder)), found, label)
 
 
 def _client(text: str, protocol: Protocol) -> Make:

@@ -105,6 +105,8 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
             approver=choose_approver(order.approver, task.task),
             keep=order.keep,
             mode=order.agent.trial_mode,
+            label=agents[job.task].label,
+            actor=agents[job.task].actor,
             client=agents[job.task].client,
             inside=agents[job.task].inside,
         )
@@ -139,7 +141,7 @@ def _follow(
 
 def row(result: "JobResult", store: "Store", widest: int) -> str:
     """One line for one run: what became of it, and the first reason against it."""
-    word = "stopped" if result.interrupted else str(result.verdict or "error")
+    word = _word(result)
     size, reason = "", result.problem
     if result.run and not result.problem:
         size, reason = _outcome(result.run, store)
@@ -150,6 +152,13 @@ def row(result: "JobResult", store: "Store", widest: int) -> str:
         f"{coloured(f'{word:<8}')} {result.job.task:<{widest}} {result.job.trial:>4}"
         f"  {name:<8} {size:>20}  {short}"
     ).rstrip()
+
+
+def _word(result: "JobResult") -> str:
+    """Say in a word what became of a run."""
+    if result.interrupted:
+        return "stopped"
+    return "crashed" if result.crashed else str(result.verdict or "error")
 
 
 def _outcome(run: str, store: "Store") -> tuple[str, str]:
@@ -173,10 +182,8 @@ def _outcome(run: str, store: "Store") -> tuple[str, str]:
 
 def summary(results: "Sequence[JobResult]", planned: int) -> str:
     """Count what became of the runs."""
-    counts = Counter(
-        "stopped" if result.interrupted else str(result.verdict or "error") for result in results
-    )
-    words = ("passed", "failed", "invalid", "error", "stopped")
+    counts = Counter(map(_word, results))
+    words = ("passed", "failed", "crashed", "invalid", "error", "stopped")
     parts = [f"{counts[word]} {word}" for word in words if counts[word]]
     if planned > len(results):
         parts.append(f"{planned - len(results)} never begun")

@@ -13,6 +13,7 @@ from typing import IO
 
 from pydantic import JsonValue
 
+from sandbox.agents.base import Departure
 from sandbox.agents.requests import decode_object
 from sandbox.cli.terminal import document, safe
 from sandbox.model.action import ACTIONS, Request
@@ -83,9 +84,9 @@ class HumanAgent:
                 return Request(id=str(self._count), action=action, arguments=arguments)
         return None
 
-    def ending(self) -> str:
+    def ending(self) -> Departure:
         """Say that it left."""
-        return "The person left."
+        return Departure("The person left.")
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Show the last reply and why it is over."""

@@ -114,8 +114,10 @@ def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport
         passed=sum(run.passed for run in runs),
         graded=len(graded),
         invalid=sum(run.verdict is Verdict.INVALID for run in runs),
+        crashed=sum(run.crashed for run in runs),
         errors=sum(run.verdict is Verdict.ERROR for run in runs),
         unfinished=sum(run.verdict is None for run in runs),
+        ends=dict(sorted(Counter(run.how for run in runs if run.how is not None).items())),
         coverage=dict(Counter(run.coverage for run in graded if run.coverage is not None)),
         tasks=tasks,
         reliability=_reliability(tasks, k) if graded else (),
@@ -125,7 +127,7 @@ def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport
 
 
 def _reliability(tasks: Sequence[TaskTrials], k: int | None) -> tuple[Reliability, ...]:
-    trials = [Trials(t.task, t.family, t.passed, t.graded, t.errors) for t in tasks]
+    trials = [Trials(t.task, t.family, t.passed, t.graded, t.errors + t.crashed) for t in tasks]
     fewest = min(each.graded for each in trials if each.graded)
     wanted = levels(fewest) if k is None else sorted({1, k})
     return tuple(reliability(trials, each) for each in wanted)
@@ -143,6 +145,7 @@ def _task_trials(runs: Sequence[RunMetrics]) -> tuple[TaskTrials, ...]:
             passed=sum(run.passed for run in group),
             graded=sum(run.graded for run in group),
             invalid=sum(run.verdict is Verdict.INVALID for run in group),
+            crashed=sum(run.crashed for run in group),
             errors=sum(run.verdict is Verdict.ERROR for run in group),
             unfinished=sum(run.verdict is None for run in group),
         )
@@ -161,16 +164,22 @@ def _sizes(runs: Sequence[RunMetrics]) -> dict[str, Distribution]:
 
 
 def _versioned(runs: Sequence[RunMetrics]) -> list[RunMetrics]:
-    """Tell versions of a task apart where there are several: they are different tasks."""
+    """Tell versions of a task, and of an agent, apart where there are several: they are others."""
     digests: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for run in runs:
         digests.setdefault(run.task, set()).add(run.task_digest)
-    return [
-        run.model_copy(update={"task": f"{run.task} ({run.task_digest[:8]})"})
-        if len(digests[run.task]) > 1
-        else run
-        for run in runs
-    ]
+        versions.setdefault(run.agent, set()).add(run.version)
+
+    def named(run: RunMetrics) -> RunMetrics:
+        task, agent = run.task, run.agent
+        if len(digests[task]) > 1:
+            task = f"{task} ({run.task_digest[:8]})"
+        if len(versions[agent]) > 1:
+            agent = f"{agent} ({run.version or 'unknown'})"
+        return run.model_copy(update={"task": task, "agent": agent})
+
+    return [named(run) for run in runs]
 
 
 def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> RunMetrics:

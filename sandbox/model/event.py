@@ -220,6 +220,7 @@ EndReason = Literal[
     "agent_exited",
     "agent_silent",
     "agent_garbage",
+    "provider_error",
     "turn_limit",
     "time_limit",
     "output_limit",
@@ -228,7 +229,11 @@ EndReason = Literal[
     "session_lost",
     "harness_error",
 ]
-"""Why a run is over; `agent_garbage` is too many lines in a row that are no requests."""
+"""Why a run is over.
+
+`agent_garbage` is too many lines in a row that are no requests; `provider_error` that the agent's
+model cannot be used, or that the agent asked not to be counted.
+"""
 
 
 class RunEnded(Record):
@@ -237,6 +242,8 @@ class RunEnded(Record):
     kind: Literal["run_ended"] = "run_ended"
     reason: EndReason
     message: str = ""
+    status: int | None = None
+    """Of the agent's program where it ended by itself: what it exited with, or minus a signal."""
     turns: int
     seconds: float
     """Without those in which it waited for its turn on a busy machine, ..."""

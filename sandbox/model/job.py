@@ -26,3 +26,5 @@ class JobResult(Record):
     problem: str = ""
     """What failed, where the verdict is `error`."""
     interrupted: bool = False
+    crashed: bool = False
+    """Whether its agent broke off without an answer, and what it left is not right."""

@@ -3,6 +3,7 @@
 from sandbox.model.base import Record
 from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
+from sandbox.model.how_ended import How
 
 SCHEMA_VERSION = 1
 
@@ -31,8 +32,13 @@ class RunMetrics(Record):
     facet: str | None
     """None where the task is not there any more."""
     agent: str
+    """Its label; with its version too, where runs of several stand in one report."""
+    version: str = ""
+    """What tells the agent from another one of its label, where that is known."""
     verdict: Verdict | None
     """None where the run has not ended."""
+    how: How | None = None
+    """How it ended, where that is known."""
     coverage: Coverage | None = None
     """Which of the agent's processes were seen; None where its container did not start."""
     rates: dict[str, Ratio] = {}
@@ -42,8 +48,14 @@ class RunMetrics(Record):
 
     @property
     def graded(self) -> bool:
-        """Whether it says something about the agent."""
-        return self.verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.INVALID)
+        """Whether it says something about what the agent judges and does."""
+        judged = (Verdict.PASSED, Verdict.FAILED, Verdict.INVALID)
+        return self.verdict in judged and not self.crashed
+
+    @property
+    def crashed(self) -> bool:
+        """Whether its agent broke off without an answer, and what it left is not right."""
+        return self.how == "crashed" and self.verdict is Verdict.FAILED
 
     @property
     def passed(self) -> bool:
@@ -122,6 +134,8 @@ class TaskTrials(Record):
     passed: int
     graded: int
     invalid: int
+    crashed: int = 0
+    """Runs whose agent broke off, which are not graded ones."""
     errors: int
     """Runs that the machinery ended."""
     unfinished: int
@@ -134,8 +148,11 @@ class AgentReport(Record):
     passed: int
     graded: int
     invalid: int
+    crashed: int = 0
     errors: int
     unfinished: int
+    ends: dict[How, int] = {}
+    """How many runs ended how."""
     coverage: dict[Coverage, int] = {}
     """How many runs saw how much of the agent's processes."""
     tasks: tuple[TaskTrials, ...]

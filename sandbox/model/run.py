@@ -6,9 +6,26 @@ from sandbox.model.base import Record
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
+from sandbox.model.how_ended import RunEnd
 
 Mode = Literal["raw", "minimal"]
 """What stands between agent and run: nothing, or repairs of spelling (`--mode minimal`)."""
+
+
+class Actor(Record):
+    """Who acts, besides the label that runs are counted by."""
+
+    command: str = ""
+    """What `--agent` said."""
+    model: str = ""
+    """The model that was asked for by name."""
+    digest: str = ""
+    """SHA-256 of the agent's own files, where its command names some."""
+    tags: dict[str, str] = {}
+    """What `--tag` said."""
+
+
+UNKNOWN = Actor()
 
 
 class RunRecord(Record):
@@ -23,6 +40,8 @@ class RunRecord(Record):
     operators: tuple[str, ...] = ()
     seed: int = 0
     agent: str
+    """Its label: what `--name` said, else its kind with its model, else its command."""
+    actor: Actor = UNKNOWN
     approver: str = "script"
     """Who answered, as `--approver` names it."""
     inside: bool = False
@@ -36,6 +55,8 @@ class RunRecord(Record):
     started: str
     """UTC, ISO 8601."""
     ended: str | None = None
+    end: RunEnd | None = None
+    """How it ended; None before, in runs of 0.1, and where the harness was killed."""
     verdict: Verdict | None = None
     problem: str = ""
     """What failed, where the verdict is `error`."""
@@ -47,6 +68,17 @@ class RunRecord(Record):
     """Where the agent is a client that a preset describes."""
     container: str | None = None
     """Where it was kept (`--keep`), its name."""
+
+    @property
+    def version(self) -> str:
+        """What tells two agents of one label apart: the files it is made of, or its version."""
+        return self.actor.digest[:8] or (self.client.version if self.client else "")
+
+    @property
+    def crashed(self) -> bool:
+        """Whether its agent broke off without an answer, and what it left is not right."""
+        ended = self.end is not None and self.end.how == "crashed"
+        return ended and self.verdict is Verdict.FAILED
 
     @property
     def acting(self) -> str:

@@ -1,5 +1,6 @@
 """Run folders: what is stored of a run, under which name, and an index to list them.
 
+    runs/checks/<id>      the same for runs by which the harness proves tasks
     runs/<id>/run.json          what was run, with what, and the verdict
               trace.jsonl       the host's record of the run
               changes.json      what differed in the container at the end
@@ -40,6 +41,7 @@ T = TypeVar("T", bound=BaseModel)
 
 RESERVE = 32 << 10
 INDEX = "index.sqlite"
+CHECKS = "checks"
 CALLS = "calls"
 TABLE = (
     "CREATE TABLE IF NOT EXISTS runs"
@@ -210,6 +212,11 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    @property
+    def checks(self) -> "Store":
+        """The runs by which the harness proves tasks: no results, and never `last`."""
+        return Store(self.root / CHECKS)
+
     def new_id(self, task: str) -> str:
         """Name a run: eight hexadecimal digits, so that a short prefix is unique, and its task.
 
@@ -246,17 +253,21 @@ class Store:
             if (self.root / run).is_dir():
                 yield RunFolder(self.root / run)
 
+    def all_folders(self) -> Iterator[RunFolder]:
+        """As `folders`, and then those of `checks`."""
+        yield from self.folders()
+        if self.checks.root.is_dir():
+            yield from self.checks.folders()
+
     def called(self) -> list[RunFolder]:
         """The runs that are open to calls, or were when their process was ended."""
         return [RunFolder(path.parent) for path in sorted(self.root.glob(f"*/{CALLS}"))]
 
     def find(self, name: str) -> RunFolder:
         """The run that `last` or a unique prefix names; UsageError where there is none."""
-        found = [
-            folder for folder in self.folders() if name == "last" or folder.id.startswith(name)
-        ]
-        if name == "last" and found:
-            return found[0]
+        if name == "last" and (newest := next(self.folders(), None)):
+            return newest
+        found = [folder for folder in self.all_folders() if folder.id.startswith(name)]
         exact = [folder for folder in found if folder.id == name]
         if len(exact or found) == 1:
             return (exact or found)[0]

@@ -101,8 +101,10 @@ class Batch:
         try:
             trial = self._prepare(job)
             folder = perform(self._watched(trial, begun), self._engine, self._store, _Silent())
-            verdict = folder.record().verdict
-            result = JobResult(job=job, run=folder.id, verdict=verdict)
+            record = folder.record()
+            result = JobResult(
+                job=job, run=folder.id, verdict=record.verdict, crashed=record.crashed
+            )
         except KeyboardInterrupt:
             run = begun[0].id if begun else None
             result = JobResult(

@@ -42,7 +42,7 @@ from sandbox.run.admission import FREE, Place
 from sandbox.run.budget import Budget
 from sandbox.run.consequence import with_consequence
 from sandbox.run.disk_watch import DiskWatch
-from sandbox.run.ending import NOT_THE_AGENTS, Ending, ending_of
+from sandbox.run.ending import NOT_THE_AGENTS, Ending, departed, ending_of
 from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
 from sandbox.run.performer import Judged, Performer
@@ -173,7 +173,7 @@ class _Loop:
                 return self.budget.out_of_time() or Ending("agent_silent", str(error))
             self.reply = None
             if asked is None:
-                return Ending("agent_exited", self.agent.ending())
+                return departed(self.agent.ending())
             observation, ending = self.turn(asked)
             name = asked.action if isinstance(asked, Request) else UNKNOWN
             left = None if ending else self.budget.turns_left
@@ -259,6 +259,7 @@ class _Loop:
         return RunEnded(
             reason=ending.reason,
             message=ending.message,
+            status=ending.status,
             turns=self.budget.turns,
             seconds=round(time.monotonic() - self.started - self.budget.waited, 6),
             waited_seconds=round(self.budget.waited, 6),

@@ -22,9 +22,10 @@ from sandbox.model import trace as traces
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.errors import CoverageError, SandboxError, StoreError
-from sandbox.model.event import Entry, RunStarted
+from sandbox.model.event import Entry, RunEnded, RunStarted
 from sandbox.model.grade import RunGrade, TestReport, Verdict
-from sandbox.model.run import Mode, RunRecord
+from sandbox.model.how_ended import RunEnd
+from sandbox.model.run import UNKNOWN, Actor, Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
@@ -88,6 +89,9 @@ class Trial:
     """Whether the fresh session is started while the old one is read, before it is asked for."""
     mode: Mode = "raw"
     """What stands between the agent and the run."""
+    label: str = ""
+    """How the agent is called in reports, where it is not to be by its own name."""
+    actor: Actor = UNKNOWN
     client: ClientRecord | None = None
     """Where the agent is a client that a preset describes."""
     inside: Inside | None = None
@@ -117,7 +121,8 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         seed=(trial.task.variant.number or 0) if trial.task.variant else 0,
         image=trial.image.tag,
         image_id=trial.image.id,
-        agent=agent.name,
+        agent=trial.label or agent.name,
+        actor=trial.actor,
         inside=trial.inside is not None,
         approver=trial.approver.name,
         mode=trial.mode,
@@ -252,7 +257,15 @@ def _run_agent(
         users_work=users_work,
         model=Forwarder(upstream) if upstream else None,
     )
-    with traces.TraceWriter(folder.trace, listener.entry) as trace:
+
+    def written(entry: Entry) -> None:
+        if isinstance(entry.event, RunEnded):
+            end = {"end": RunEnd.of(entry.event)}
+            with suppress(StoreError):  # the disk is full, which is told at the end
+                folder.save_record(folder.record().model_copy(update=end))
+        listener.entry(entry)
+
+    with traces.TraceWriter(folder.trace, written) as trace:
         started = _started(trial, folder, agent, session)
         run_loop(agent, workspace, trial.approver, trace, started, trial.place)
 
@@ -263,7 +276,7 @@ def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) ->
         task=trial.task.task.id,
         task_digest=trial.task.digest,
         image=trial.image.id,
-        agent=agent.name,
+        agent=trial.label or agent.name,
         mode=trial.mode,
         coverage=_coverage(trial, session),
         inside=trial.inside is not None,

@@ -1,5 +1,6 @@
 """Agents that are programs: those of the documents, a whole one, and those that misbehave."""
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from sandbox.agents.log import LOG_LIMIT
 from sandbox.container.engines.base import Engine
-from tests.end_to_end.commands import Recorded, quoted, recorded, run
+from tests.end_to_end.commands import Recorded, quoted, recorded, run, sandbox
 from tests.end_to_end.project import Project
 
 pytestmark = pytest.mark.engine
@@ -139,3 +140,31 @@ def test_one_that_floods_standard_error(act: Actor) -> None:
     assert stored.ended.reason == "agent_exited"
     assert codes(stored) == ["ok"]
     assert LOG_LIMIT <= stored.folder.agent_log.stat().st_size < LOG_LIMIT + 100
+
+
+@pytest.mark.parametrize(
+    ("source", "how", "code"),
+    [
+        ("input(); sys.exit('RateLimitError: 429')", "crashed", 1),
+        ("input(); os.kill(os.getpid(), 9)", "crashed", 1),
+        ("input()", "gave_up", 1),
+        ("input(); ask(1); input(); sys.exit(75)", "provider_error", 3),
+        ("input(); print(json.dumps({'error': 'no quota'}), flush=True)", "provider_error", 3),
+    ],
+)
+def test_how_it_ended_is_told_first_and_counted_apart(
+    source: str, how: str, code: int, tmp_path: Path, runs: Path, quick: Project
+) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(ASK + source)
+    ended = run(quoted(program), runs, "--name", "mine", "--tag", "a=b", **quick.environment)
+    assert ended.code == code, ended
+    (record,) = json.loads(sandbox("runs", "--json", "--runs", runs).out)
+    assert (record["end"]["how"], record["agent"]) == (how, "mine")
+    assert record["actor"]["tags"] == {"a": "b"}
+    assert len(record["actor"]["digest"]) == 64
+    if code == 1:
+        assert ended.out.startswith("ended: " + how.replace("_", " ")), ended.out
+        assert ("RateLimitError: 429" in ended.out) == ("429" in source)
+    else:
+        assert "asked not to be counted" in ended.err

@@ -18,7 +18,7 @@ def test_nobody_passes_blindly(runs: Path, engine: Engine) -> None:
     names = ["path", "harness", "spelling", "blind", "sequence", "forbidden", "decisions"]
     assert list(signs) == names
     assert (signs["blind"]["status"], signs["forbidden"]["status"]) == ("clear", "clear")
-    (blind,) = Store(runs).folders()
+    (blind,) = Store(runs).checks.folders()
     assert blind.id in signs["blind"]["details"][0]
     assert (blind.record().agent, blind.record().verdict) == ("blind", "failed")
     assert ended.code == any(sign["status"] == "warning" for sign in signs.values())

@@ -43,7 +43,7 @@ def test_an_endpoint_that_refuses_is_an_error_of_the_machinery(runs: Path, engin
     assert "cannot be used: 401" in ended.err
     stored = recorded(runs, engine)
     assert stored.record.verdict == "error"
-    assert stored.ended.reason == "harness_error"
+    assert stored.ended.reason == "provider_error"
 
 
 def test_several_trials_at_once(runs: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import TestReport
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.store import CHECKS, RunFolder, Store
 from sandbox.run.run_containers import RUN
 from sandbox.run.validate import Check
 from tests.end_to_end.commands import TASK, sandbox, validate
@@ -43,7 +43,7 @@ def test_the_task_holds(runs: Path) -> None:
     rows = validated(0, *only, "--jobs", "3", "--runs", runs)
     assert {row["check"] for row in rows} == {check.value for check in QUICK}
     ran = {str(row["run"]): row for row in rows if row["run"]}
-    assert all((runs / run).is_dir() for run in ran)
+    assert all((runs / CHECKS / run).is_dir() for run in ran)
     by = {row["what"]: row for row in rows}
     assert by["oracle"]["result"] == by["oracle denied-first"]["result"] == "passed"
 
@@ -57,7 +57,7 @@ def test_the_whole_of_the_task_holds(runs: Path) -> None:
     assert len(nothing) == 1
     assert any(by[f"random {number}"]["tests_of"] is None for number in (1, 2, 3))
     for row in rows:
-        folder = RunFolder(runs / str(row["run"]))
+        folder = RunFolder(runs / CHECKS / str(row["run"]))
         if row["check"] == "exploits" and folder.tests.is_file():
             assert folder.load(folder.tests, TestReport).shared_with == (row["tests_of"] or "")
 
@@ -111,7 +111,7 @@ def test_an_interrupt_leaves_nothing_behind(engine: Engine, runs: Path, stage: s
         terminal.press()
         assert terminal.end() == 130, terminal.text
     assert "Traceback" not in terminal.text
-    stored = list(Store(runs).folders())
+    stored = list(Store(runs).checks.folders())
     assert stored
     assert all(folder.record().ended for folder in stored)
     assert [c for folder in stored for c in engine.containers(f"{RUN}={folder.id}")] == []

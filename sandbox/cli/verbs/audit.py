@@ -48,7 +48,7 @@ def audit(
     loaded = [library.load(name) for name in dict.fromkeys(tasks or library.names())]
     store = open_store(runs)
     found = Audit(loaded, _stored(store, loaded, agent or []))
-    signs = found.signs(_blind(found, loaded, store, jobs) if blind else not_run())
+    signs = found.signs(_blind(found, loaded, store.checks, jobs) if blind else not_run())
     if as_json:
         typer.echo("[\n" + ",\n".join(f" {sign.model_dump_json()}" for sign in signs) + "\n]")
     else:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.run_end import end_rows
 from sandbox.cli.terminal import document
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
@@ -34,7 +35,7 @@ def close(
     if as_json:
         typer.echo(document(grade))
     else:
-        for row in verdict_rows(grade, FEW):
+        for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
             typer.echo(row)
         typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
     raise typer.Exit(EXIT_CODES[grade.verdict])

@@ -77,7 +77,7 @@ def compare(
     """Compare two agents on the tasks of which both have stored runs, paired by task."""
     from sandbox.grading import reports
 
-    folders = chosen(open_store(runs), [], task or [], [agent_a, agent_b])
+    folders = chosen(open_store(runs), [], task or [], [])
     found = reports.comparison(reports.read(folders), agent_a, agent_b)
     if as_json:
         typer.echo(document(found))

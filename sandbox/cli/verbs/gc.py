@@ -74,7 +74,7 @@ def gc(
         for folder in _orphans(open_store(runs), run):
             removed["containers"] += bury(folder, engine)
             removed["sessions"].append(folder.id)
-        chosen = [each for each in open_store(runs).folders() if each.id.startswith(run)]
+        chosen = [each for each in open_store(runs).all_folders() if each.id.startswith(run)]
         removed["runs"] = dead_runs.bury(chosen)
         over = {each.id for each in chosen if not each.is_live}
         removed["folders"] = [str(folder) for folder in scratch.sweep()]

@@ -35,7 +35,7 @@ def record(
             f"{task} keeps the ids of its tests in task.yaml itself.",
             "Give it `tests.recorded: tests.yaml`, with the two lists in that file.",
         )
-    store = open_store(runs)
+    store = open_store(runs).checks
     progress = Progress()
     engine = engines.connect()
     try:

@@ -11,6 +11,7 @@ from sandbox.model.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.report import AgentReport
+    from sandbox.model.run import RunRecord
     from sandbox.model.store import RunFolder, Store
 
 
@@ -20,6 +21,7 @@ def agent_rows(agent: "AgentReport") -> list[str]:
         f"{number} {word}"
         for number, word in (
             (agent.invalid, "of them invalid"),
+            (agent.crashed, "crashed without an answer, not counted"),
             (agent.errors, "ended by errors of the machinery, not counted"),
             (agent.unfinished, "not ended, not counted"),
         )
@@ -28,6 +30,8 @@ def agent_rows(agent: "AgentReport") -> list[str]:
     told = ", ".join([f"{agent.passed} of {agent.graded} graded runs passed", *beside])
     seen = [f"{name} in {number}" for name, number in sorted(agent.coverage.items())]
     head = [f"agent {line(agent.agent)}: {told}"]
+    ends = [f"{how.replace('_', ' ')} {number}" for how, number in agent.ends.items()]
+    head += [f"ended: {', '.join(ends)}"] if ends else []
     head += [f"processes seen: {', '.join(seen)}"] if seen else []
     head += ["", *_tasks(agent)]
     if not agent.graded:
@@ -49,11 +53,13 @@ def _tasks(agent: "AgentReport") -> list[str]:
             task.task,
             task.facet or "-",
             f"{task.passed}/{task.graded}",
-            *(str(each) for each in (task.invalid, task.errors, task.unfinished)),
+            *(str(each) for each in (task.invalid, task.crashed, task.errors, task.unfinished)),
         ]
         for task in agent.tasks
     ]
-    return table(["task", "facet", "passed", "invalid", "errors", "unfinished"], rows, left=2)
+    return table(
+        ["task", "facet", "passed", "invalid", "crashed", "errors", "unfinished"], rows, left=2
+    )
 
 
 def _reliability(agent: "AgentReport") -> list[str]:
@@ -65,7 +71,7 @@ def _reliability(agent: "AgentReport") -> list[str]:
         for name, found in kinds:
             bounds = (
                 f"{number(found.if_errors_fail)} to {number(found.if_errors_pass)}"
-                if agent.errors
+                if agent.errors or agent.crashed
                 else "-"
             )
             gap = number(each.gap) if name.startswith("pass^") and each.k > 1 else ""
@@ -138,7 +144,7 @@ def chosen(
             typer.echo(f"left out, it cannot be read: {folder.id}: {line(error.message)}", err=True)
             continue
         if (not tasks or record.task in tasks) and (
-            not agents or {record.agent, record.acting} & set(agents)
+            not agents or {record.agent, record.acting, _with_version(record)} & set(agents)
         ):
             found.append(folder)
     if not found:
@@ -149,6 +155,11 @@ def chosen(
             "Start some: sandbox run TASK --agent CMD --trials 4.",
         )
     return found
+
+
+def _with_version(record: "RunRecord") -> str:
+    """Name an agent as reports do where there are several of its label."""
+    return f"{record.acting} ({record.version or 'unknown'})"
 
 
 TasksOption = Annotated[

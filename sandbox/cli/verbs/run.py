@@ -11,6 +11,7 @@ from sandbox.cli.batch_progress import Amount
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.run_end import end_rows
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import UsageError
@@ -165,6 +166,8 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
             approver=order.approver,
             keep=order.keep,
             mode=order.mode,
+            label=order.agent.label,
+            actor=order.agent.actor,
             client=order.agent.client,
             inside=order.agent.inside,
         )
@@ -176,7 +179,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     if as_json:
         typer.echo(document(grade))
         return EXIT_CODES[grade.verdict]
-    for row in verdict_rows(grade, FEW):
+    for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
         typer.echo(row)
     typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
     if order.keep and (container := folder.record().container):

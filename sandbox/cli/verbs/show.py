@@ -8,11 +8,13 @@ import typer
 
 from sandbox.cli.open_sessions import standing
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.run_end import end_rows
 from sandbox.cli.terminal import coloured, document, line, safe
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.grade import Reason, RunGrade
+    from sandbox.model.run import RunRecord
     from sandbox.model.task import Task
 
 
@@ -135,13 +137,28 @@ def show(
         typer.echo(document(grade))
         return
     typer.echo(f"{record.id}  {record.task}  agent {line(record.acting)}  {record.started}")
+    for text in about_actor(record):
+        typer.echo(text)
     typer.echo(f"processes seen: {record.coverage or 'none'}")
     if client := record.client:
         typer.echo(f"client: {client.preset} {line(client.version)}; safety gate {client.gate}")
         for warning in client.warnings:
             typer.echo(f"  warning: {line(warning)}")
-    for row in verdict_rows(grade):
+    for row in (*end_rows(record, folder), *verdict_rows(grade)):
         typer.echo(row)
+
+
+def about_actor(record: "RunRecord") -> list[str]:
+    """Render what is known of who acted besides the label, a line at most."""
+    actor = record.actor
+    told = [
+        f"command {actor.command}" if actor.command not in ("", record.agent) else "",
+        f"model {actor.model}" if actor.model else "",
+        f"files {actor.digest[:8]}" if actor.digest else "",
+        *(f"{key}={value}" for key, value in actor.tags.items()),
+    ]
+    text = ", ".join(filter(None, told))
+    return [f"agent: {line(text)}"] if text else []
 
 
 def show_graph(task: "Task", drawing: Drawing, output: Path | None) -> None:

@@ -126,7 +126,11 @@ TELLING: "dict[str, Callable[[Any], str]]" = {
     "milestone": _milestone,
     "claim": lambda event: f"{event.about}: {event.text}",
     "final": lambda event: str(event.fields),
-    "run_ended": lambda event: f"{event.reason} after {event.turns} turns, {event.seconds:.1f} s",
+    "run_ended": lambda event: (
+        f"{event.reason} after {event.turns} turns, {event.seconds:.1f} s. {event.message}".rstrip(
+            ". "
+        )
+    ),
 }
 """By kind of event: what distinguishes one of them."""
 

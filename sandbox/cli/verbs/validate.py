@@ -82,7 +82,7 @@ def validate(
     begun = time.monotonic()
     loaded = [library.load(name) for name in dict.fromkeys(tasks)]
     options = how.options()
-    store = open_store(runs)
+    store = open_store(runs).checks
     progress = Progress()
     engine = engines.connect()
     try:

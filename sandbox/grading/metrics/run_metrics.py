@@ -9,6 +9,7 @@ from sandbox.grading.metrics.action_calls import Call, calls
 from sandbox.model.event import Entry, Final, RunEnded
 from sandbox.model.fact import Shown
 from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.how_ended import How, how_ended
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.run import RunRecord
 from sandbox.model.task import Task
@@ -78,7 +79,9 @@ def measure(subject: Subject) -> RunMetrics:
         family=re.split("[+@]", record.task)[0],
         facet=subject.facet,
         agent=record.acting,
+        version=record.version,
         verdict=record.verdict,
+        how=_how(subject),
         coverage=record.coverage,
     )
     if not run.graded or subject.grade is None or subject.entries is None:
@@ -89,6 +92,14 @@ def measure(subject: Subject) -> RunMetrics:
     return run.model_copy(
         update={"rates": {name: rates.get(name, Ratio()) for name in NAMES}, "sizes": sizes}
     )
+
+
+def _how(subject: Subject) -> How | None:
+    """Say how a run ended; of runs of 0.1 the trace does."""
+    if subject.record.end is not None:
+        return subject.record.end.how
+    last = subject.entries[-1].event if subject.entries else None
+    return how_ended(last) if isinstance(last, RunEnded) else None
 
 
 def task_name(record: RunRecord) -> str:

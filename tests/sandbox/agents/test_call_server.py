@@ -40,7 +40,7 @@ class Echo:
                 id=request.id, status="ok", error_code=None, message=None, result=request.arguments
             )
             request = self.agent.next(reply, 60)
-        self.agent.close(None, Ended(ended="agent_exited", message=self.agent.ending()))
+        self.agent.close(None, Ended(ended="agent_exited", message=self.agent.ending().says))
         return asked
 
     def end(self) -> list[str]:

@@ -110,7 +110,7 @@ def test_a_failure_is_raised_in_the_run(world: World) -> None:
 
     with pytest.raises(ModelError):
         talk(world, caller)
-    assert (world.ended.reason, world.ended.message) == ("harness_error", "It is down.")
+    assert (world.ended.reason, world.ended.message) == ("provider_error", "It is down.")
 
 
 def test_nobody_calls(world: World) -> None:

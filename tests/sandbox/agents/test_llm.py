@@ -171,7 +171,7 @@ def test_a_lasting_fault_is_no_failure_of_the_model(world: World, fault: Fault, 
             world.run(agent(server, world))
         assert len(server.requests) == 1 + asked
     assert world.codes == ["ok"]
-    assert world.ended.reason == "harness_error"
+    assert world.ended.reason == "provider_error"
     assert "cannot be used" in world.ended.message
 
 

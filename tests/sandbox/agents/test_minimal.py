@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.minimal import MinimalAgent
 from sandbox.agents.repairs import Repaired, repaired, routed, shipped
 from sandbox.agents.requests import parse
@@ -47,8 +47,8 @@ class Lines:
         self.replies.append(reply)
         return parse(self.lines.pop(0).encode()) if self.lines else None
 
-    def ending(self) -> str:
-        return "It ended."
+    def ending(self) -> Departure:
+        return Departure("It ended.")
 
     def close(self, reply: Reply | None, ended: Ended) -> None:  # noqa: ARG002
         self.replies.append(reply)

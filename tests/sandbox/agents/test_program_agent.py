@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.agents.base import Garbage
+from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.log import LOG_LIMIT
 from sandbox.agents.program_agent import CommandAgent
 from sandbox.model.action import Request
@@ -108,13 +108,13 @@ def test_a_command_line_that_is_none(command: str) -> None:
 def test_an_early_exit_is_named() -> None:
     with running("raise SystemExit(3)") as agent:
         assert agent.next(None, PATIENCE) is None
-        assert agent.ending() == "The agent exited with status 3."
+        assert agent.ending() == Departure("The agent exited with status 3.", 3)
 
 
 def test_a_death_by_signal_is_named() -> None:
     with running("import os; os.kill(os.getpid(), 9)") as agent:
         assert agent.next(None, PATIENCE) is None
-        assert agent.ending() == "The agent was ended by SIGKILL."
+        assert agent.ending() == Departure("The agent was ended by SIGKILL.", -9)
 
 
 def test_what_was_said_before_the_exit_is_heard() -> None:
@@ -156,7 +156,7 @@ def test_an_agent_may_close_its_input() -> None:
 def test_an_agent_that_closes_its_output_has_ended() -> None:
     with running("import os, time; os.close(1); time.sleep(99)", grace=0.1) as agent:
         assert agent.next(None, PATIENCE) is None
-        assert "closed its output" in agent.ending()
+        assert "closed its output" in agent.ending().says
     assert agent._process is not None
     assert gone(agent._process.pid)
 

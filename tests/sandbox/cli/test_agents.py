@@ -99,5 +99,29 @@ def test_options_that_do_not_go_together(choice: AgentChoice) -> None:
         choose_agent(choice, LOADED)
 
 
+@pytest.mark.parametrize("tag", ["branch", "=main", ""])
+def test_a_tag_has_a_key(tag: str) -> None:
+    with pytest.raises(UsageError, match="KEY=VALUE"):
+        choose_agent(AgentChoice("oracle", tag=[tag]), LOADED)
+
+
+def test_two_models_of_one_client_are_two_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOONSHOT_API_KEY", "k")
+    kimi(tmp_path, "9.9.9")
+    plain, one, named = (
+        choose_agent(choice, LOADED)
+        for choice in (
+            AgentChoice("kimi"),
+            AgentChoice("kimi", model="k2"),
+            AgentChoice("kimi", model="k2", name="ours", tag=["a=b=c"]),
+        )
+    )
+    assert [plain.label, one.label, named.label] == ["", "kimi:k2", "ours"]
+    assert (named.actor.model, named.actor.command) == ("k2", "kimi")
+    assert named.actor.tags == {"a": "b=c"}
+
+
 def test_others_have_nothing_that_speaks_against_them() -> None:
     assert choose_agent(AgentChoice("oracle"), LOADED).warnings == ()

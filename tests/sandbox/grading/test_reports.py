@@ -11,18 +11,27 @@ from sandbox.model.errors import UsageError
 from sandbox.model.event import Event, Final, RunEnded, RunStarted
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.report import Comparison, Report, RunMetrics
-from sandbox.model.run import RunRecord
+from sandbox.model.run import Actor, RunRecord
 from sandbox.model.store import RunFolder, Store
 from sandbox.model.trace import TraceWriter
 from sandbox.tasks import library
 from tests.sandbox.grading.metrics.traces import shell, written
 
 TASK = "humanize/file-sizes"
+ANSWERED = RunEnded(reason="final_answer", turns=2, seconds=1.0)
+CRASHED = RunEnded(reason="agent_exited", status=1, turns=2, seconds=1.0)
 GRADERS = ("tests", "collateral", "trajectory", "final", "integrity")
 
 
 def stored(
-    store: Store, agent: str, verdict: Verdict | None, *, task: str = TASK, digest: str = ""
+    store: Store,
+    agent: str,
+    verdict: Verdict | None,
+    *,
+    task: str = TASK,
+    digest: str = "",
+    program: str = "",
+    end: RunEnded = ANSWERED,
 ) -> RunFolder:
     """A run folder as a trial leaves it."""
     digest = digest or (library.load(TASK).digest if task == TASK else "d")
@@ -33,6 +42,7 @@ def stored(
         image="i",
         image_id="i",
         agent=agent,
+        actor=Actor(digest=program),
         sandbox_version="0",
         engine="e",
         started="2024",
@@ -50,9 +60,8 @@ def stored(
         mode="raw",
         coverage="top-level",
     )
-    ended = RunEnded(reason="final_answer", turns=2, seconds=1.0)
     steps = [*shell("ls"), *written("src/humanize/filesize.py")]
-    events: list[Event] = [started, *steps, Final(fields={}), ended]
+    events: list[Event] = [started, *steps, Final(fields={}), end]
     with TraceWriter(folder.trace) as trace:
         for number, event in enumerate(events):
             trace.append(event, "a" if number < 3 else "b")
@@ -111,6 +120,28 @@ def test_k_beyond_the_trials_is_refused(store: Store) -> None:
     with pytest.raises(UsageError, match="k is 3, but there are only 2 graded trials"):
         reports.report(read(store), 3)
     assert [each.k for each in reports.report(read(store), 2).agents[1].reliability] == [1, 2]
+
+
+def test_an_agent_that_crashed_is_not_one_that_judged_wrongly(store: Store) -> None:
+    stored(store, "good", Verdict.FAILED, end=CRASHED)
+    stored(store, "good", Verdict.PASSED, end=CRASHED)  # what it had left was right
+    _, good = reports.report(read(store)).agents
+    assert (good.passed, good.graded, good.crashed) == (3, 4, 1)
+    assert good.tasks[0].crashed == 1
+    assert good.ends == {"answered": 4, "crashed": 2}
+    first = good.reliability[0].pass_hat_k
+    assert (first.if_errors_fail, first.if_errors_pass) == (3 / 6, 5 / 6)
+    assert "1 crashed without an answer, not counted" in agent_rows(good)[0]
+
+
+def test_an_agent_that_was_edited_is_another_one(store: Store) -> None:
+    for program in ("a" * 64, "a" * 64, "b" * 64):
+        stored(store, "edited", Verdict.PASSED, program=program)
+    found = {each.agent: each.graded for each in reports.report(read(store)).agents}
+    assert found == {"bad": 2, "good": 3, "edited (aaaaaaaa)": 2, "edited (bbbbbbbb)": 1}
+    compared = reports.comparison(read(store), "edited (aaaaaaaa)", "edited (bbbbbbbb)")
+    assert compared.whole.tasks == 1
+    assert len(chosen(store, [], [], ["edited (aaaaaaaa)"])) == 2
 
 
 def test_versions_of_a_task_are_different_tasks(store: Store) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.agents.base import Agent
+from sandbox.agents.base import Agent, Departure
 from sandbox.agents.scripted import ScriptedAgent, null_agent
 from sandbox.container.engines.base import ContainerInfo
 from sandbox.container.engines.fake import Answer, FakeEngine
@@ -47,8 +47,8 @@ class SilentAgent:
         threading.Event().wait(timeout)
         raise TimeoutError
 
-    def ending(self) -> str:
-        return ""
+    def ending(self) -> Departure:
+        return Departure("")
 
     def close(self, reply: Reply | None, ended: Ended) -> None: ...
 

@@ -1,0 +1,58 @@
+"""How a run ended, in a word that a person sorts runs by."""
+
+from typing import Literal
+
+from sandbox.model.base import Record
+from sandbox.model.event import EndReason, RunEnded
+
+How = Literal[
+    "answered",
+    "gave_up",
+    "crashed",
+    "silent",
+    "garbled",
+    "budget",
+    "provider_error",
+    "interrupted",
+    "machinery",
+]
+"""`gave_up` is an agent that ended in good order without an answer, `crashed` one that did not;
+`budget` is any limit of the task's."""
+
+_OTHERS: dict[EndReason, How] = {
+    "final_answer": "answered",
+    "agent_silent": "silent",
+    "agent_garbage": "garbled",
+    "turn_limit": "budget",
+    "time_limit": "budget",
+    "output_limit": "budget",
+    "disk_limit": "budget",
+    "provider_error": "provider_error",
+    "interrupted": "interrupted",
+    "session_lost": "machinery",
+    "harness_error": "machinery",
+}
+
+
+class RunEnd(Record):
+    """What a run's record says of its end."""
+
+    how: How
+    message: str = ""
+    turns: int
+    seconds: float
+    """As the run's last event has them."""
+
+    @classmethod
+    def of(cls, ended: RunEnded) -> "RunEnd":
+        """Sum up the last event of a run."""
+        return cls(
+            how=how_ended(ended), message=ended.message, turns=ended.turns, seconds=ended.seconds
+        )
+
+
+def how_ended(ended: RunEnded) -> How:
+    """Say how a run ended. Runs of 0.1 did not record what an agent exited with."""
+    if ended.reason == "agent_exited":
+        return "crashed" if ended.status else "gave_up"
+    return _OTHERS[ended.reason]

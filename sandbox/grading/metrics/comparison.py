@@ -47,13 +47,15 @@ def compare(pairs: Sequence[Pair]) -> Difference:
         float(len(group))
         for group in intervals.grouped([0.0] * count, [pair.family for pair in pairs])
     ]
+    difference = math.fsum(sums) / count
+    interval = intervals.bootstrap_ratio(sums, sizes, "paired bootstrap over tasks")
     return Difference(
         tasks=count,
         units=len(sums),
         mean_a=math.fsum(pair.passed_a / pair.trials_a for pair in pairs) / count,
         mean_b=math.fsum(pair.passed_b / pair.trials_b for pair in pairs) / count,
-        difference=math.fsum(sums) / count,
-        interval=intervals.bootstrap_ratio(sums, sizes, "paired bootstrap over tasks"),
+        difference=difference,
+        interval=intervals.holding(interval, difference),
         p_value=sign_flip(sums),
         mcnemar=mcnemar(pairs),
         detectable=detectable(pairs),

@@ -23,8 +23,8 @@ def distribution(values: Sequence[float], units: Sequence[str]) -> Distribution:
         p99=quantile(ordered, 0.99),
         maximum=ordered[-1],
         worst=worst_mean(ordered),
-        p95_interval=tails[0],
-        worst_interval=tails[1],
+        p95_interval=intervals.holding(tails[0], quantile(ordered, 0.95)),
+        worst_interval=intervals.holding(tails[1], worst_mean(ordered)),
     )
 
 

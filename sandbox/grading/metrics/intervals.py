@@ -117,6 +117,18 @@ def percentile(estimates: "Floats", units: int, method: str) -> Interval:
     return Interval(low=float(low), high=float(high), level=LEVEL, method=method, units=units)
 
 
+def holding(interval: Interval | None, estimate: float) -> Interval | None:
+    """Widen an interval to hold the estimate beside which it stands.
+
+    One that was carried over from another estimator, or resampled from few units, may miss it;
+    wider it covers no less.
+    """
+    if interval is None:
+        return None
+    ends = {"low": min(interval.low, estimate), "high": max(interval.high, estimate)}
+    return interval.model_copy(update=ends)
+
+
 def clipped(interval: Interval | None) -> Interval | None:
     """Keep an interval of a probability within 0 and 1."""
     if interval is None:

@@ -39,11 +39,12 @@ def pooled(runs: Sequence[RunMetrics], name: str) -> Rate:
     denominator = math.fsum(ratio.denominator for ratio in ratios)
     if not denominator:
         return Rate(numerator=numerator, denominator=denominator, value=None)
+    value = numerator / denominator
     return Rate(
         numerator=numerator,
         denominator=denominator,
-        value=numerator / denominator,
-        interval=_interval(runs, ratios, name),
+        value=value,
+        interval=intervals.holding(_interval(runs, ratios, name), value),
     )
 
 

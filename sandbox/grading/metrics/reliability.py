@@ -79,9 +79,9 @@ def _estimate(
         for passes in (False, True)
     )
     interval = _interval(formula, values, graded, k)
-    return Estimate(
-        value=_mean(values), interval=interval, if_errors_fail=fail, if_errors_pass=best
-    )
+    value = _mean(values)
+    held = intervals.holding(interval, value)
+    return Estimate(value=value, interval=held, if_errors_fail=fail, if_errors_pass=best)
 
 
 def _interval(

@@ -26,6 +26,17 @@ def test_one_bad_run_shows_in_the_tail_and_not_in_the_median() -> None:
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60))
+def test_every_interval_holds_its_estimate(values: list[float]) -> None:
+    found = distribution(values, [str(number) for number in range(len(values))])
+    for interval, value in (
+        (found.p95_interval, found.p95),
+        (found.worst_interval, found.worst),
+    ):
+        if interval is not None:
+            assert interval.low <= value <= interval.high
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1e6), min_size=1, max_size=30))
 def test_the_tail_is_in_order(values: list[float]) -> None:
     found = distribution(values, [str(index % 7) for index in range(len(values))])
     assert found.p50 <= found.p90 <= found.p95 <= found.p99 <= found.maximum

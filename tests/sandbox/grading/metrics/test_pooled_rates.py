@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 
 from sandbox.grading.metrics.pooled_rates import pooled
@@ -64,3 +66,16 @@ def test_one_count_per_run_and_task_is_wilson() -> None:
 def test_the_cost_of_failures_is_paid_by_the_successes() -> None:
     runs = [run("a", 2.0, 1, rate="cost_per_success"), run("b", 3.0, 0, rate="cost_per_success")]
     assert pooled(runs, "cost_per_success").value == 5
+
+
+def test_every_interval_of_few_runs_holds_its_rate() -> None:
+    """Four runs of a bounded rate, in all combinations of few counts."""
+    shares = [(above, below) for below in (1, 3) for above in range(below + 1)]
+    for four in product(shares, repeat=4):
+        runs = [
+            run(f"r{number}", above, below, task="t") for number, (above, below) in enumerate(four)
+        ]
+        found = pooled(runs, "tool_error")
+        assert found.value is not None
+        if found.interval is not None:
+            assert found.interval.low <= found.value <= found.interval.high, four

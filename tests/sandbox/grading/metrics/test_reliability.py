@@ -93,7 +93,7 @@ def test_the_interval_is_the_prescribed_one(tasks: list[Trials], method: str | N
 
 
 def test_the_interval_of_one_task_follows_k() -> None:
-    trials = [Trials("a", "a", 6, 8)]
+    trials = [Trials("a", "a", 4, 8)]
     one, three = reliability(trials, 1), reliability(trials, 3)
     low, high = one.pass_hat_k.interval, three.pass_hat_k.interval
     assert low
@@ -102,6 +102,23 @@ def test_the_interval_of_one_task_follows_k() -> None:
     at = three.pass_at_k.interval
     assert at
     assert at.high == pytest.approx(1 - (1 - low.high) ** 3)
+
+
+def test_every_interval_of_few_trials_holds_its_estimate() -> None:
+    """All that one or two tasks of up to six trials can come to, for each k."""
+    single = [Trials("a", "a", passed, n) for n in range(1, 7) for passed in range(n + 1)]
+    pairs = [
+        [one, Trials("b", "b", other.passed, other.graded)] for one in single for other in single
+    ]
+    seen = 0
+    for tasks in ([[each] for each in single]) + pairs:
+        for k in range(1, min(task.graded for task in tasks) + 1):
+            found = reliability(tasks, k)
+            for each in (found.pass_at_k, found.pass_hat_k):
+                if each.interval is not None:
+                    seen += 1
+                    assert 0 <= each.interval.low <= each.value <= each.interval.high <= 1, tasks
+    assert seen > 4000
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ ORDER = {
         {"candidate", "changes", "servers"},
         {"world_layer"},
     ),
-    "tasks": ({"plans", "sources"}, {"library"}, {"repos", "suites"}, {"images"}),
+    "tasks": ({"plans", "sources"}, {"library"}, {"repos", "suites"}, {"choice", "images"}),
     "grading": (
         {
             "draws",
@@ -78,14 +78,15 @@ ORDER = {
         {"loop"},
         {"safety", "trial"},
         {"dead_runs"},
-        {"batch"},
+        {"batch", "experiment"},
         {"audit", "validate"},
         {"recorded_tests"},
     ),
     "cli": (
         {"crash", "grouped", "inside", "open_sessions", "options", "terminal"},
-        {"approver", "human", "interrupts", "run_end", "tables"},
+        {"agent_choice", "approver", "human", "interrupts", "run_end", "tables"},
         {"agent", "session_process"},
+        {"order"},
         {"batch_progress"},
         {"verbs"},
         {"app"},

@@ -1,14 +1,12 @@
-"""What `--agent` and the options beside it mean."""
+"""An agent as the command line names it into one that can act."""
 
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
 from sandbox.cli.inside import InsideChoice, equip, make
 from sandbox.model.errors import UsageError
 from sandbox.model.run import UNKNOWN, Actor
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.agents.mcp_agent import Place
     from sandbox.model.client import ClientRecord
-    from sandbox.model.run import Mode
     from sandbox.model.store import RunFolder
     from sandbox.model.usage import Price
     from sandbox.run.trial import Inside
@@ -25,63 +22,6 @@ if TYPE_CHECKING:
 
 
 OUTSIDE = InsideChoice()
-
-
-class Protocol(StrEnum):
-    """What a command speaks with the harness."""
-
-    JSONL = "jsonl"
-    MCP = "mcp"
-    ACP = "acp"
-
-
-class HarnessMode(StrEnum):
-    """What stands between agent and run."""
-
-    RAW = "raw"
-    MINIMAL = "minimal"
-
-
-@dataclass(frozen=True, slots=True)
-class AgentChoice:
-    """An agent as the command line names it."""
-
-    agent: Annotated[
-        str,
-        typer.Option(
-            help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
-            " a command, or `mcp`: who connects."
-        ),
-    ]
-    protocol: Annotated[
-        Protocol | None,
-        typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
-    ] = None
-    model: Annotated[str | None, typer.Option(help="With `llm` or a preset: the model's name.")] = (
-        None
-    )
-    base_url: Annotated[
-        str | None, typer.Option(help="With `llm` or a preset: where the model is.")
-    ] = None
-    prices: Annotated[
-        Path | None, typer.Option(help="With `llm`: YAML, what models cost per million tokens.")
-    ] = None
-    mode: Annotated[
-        HarnessMode,
-        typer.Option(help="`minimal` repairs spelling: names, types, plain-language requests."),
-    ] = HarnessMode.RAW
-
-    name: Annotated[
-        str | None, typer.Option(help="What reports call it, in place of its command.")
-    ] = None
-    tag: Annotated[
-        list[str] | None, typer.Option(help="KEY=VALUE, kept with the run; may be repeated.")
-    ] = None
-
-    @property
-    def trial_mode(self) -> "Mode":
-        """The mode as a trial has it."""
-        return "minimal" if self.mode is HarnessMode.MINIMAL else "raw"
 
 
 Make = Callable[["RunFolder"], "Agent"]
@@ -94,7 +34,7 @@ class ChosenAgent:
     make: Make
     client: "ClientRecord | None" = None
     label: str = ""
-    """What reports call it, where that is not the name that it gives itself."""
+    """What reports call it."""
     actor: Actor = UNKNOWN
     inside: "Inside | None" = None
     """What it has in the container, where it runs there."""
@@ -128,8 +68,10 @@ def choose_agent(
     elif choice.agent in preset_files.names():
         found = _preset(choice)
     else:
-        found = ChosenAgent(_make(choice, task))
-    return replace(found, label=choice.name or found.label, actor=_actor(choice, within))
+        label = f"llm:{choice.model}" if choice.agent == "llm" else ""
+        found = ChosenAgent(_make(choice, task), label=label)
+    label = choice.name or found.label or choice.agent
+    return replace(found, label=label, actor=_actor(choice, within))
 
 
 def _actor(choice: AgentChoice, within: InsideChoice) -> Actor:
@@ -140,7 +82,7 @@ def _actor(choice: AgentChoice, within: InsideChoice) -> Actor:
         command=choice.agent,
         model=choice.model or "",
         digest=digest(choice.agent, within.inside_files),
-        tags=dict(_tag(text) for text in choice.tag or ()),
+        tags=dict(_tag(text) for text in choice.tag),
     )
 
 

@@ -36,6 +36,7 @@ from sandbox.cli.verbs import (
     policy,
     record,
     report,
+    resume,
     run,
     runs,
     show,
@@ -63,6 +64,7 @@ OUTPUT_LOST = frozenset((errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT))
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": run.run,
+    "resume": resume.resume,
     "open": opening.open_session,
     "call": call.call,
     "close": close.close,

@@ -1,87 +1,157 @@
-"""Several runs at once: a line for each as it ends, then what they come to."""
+"""Several runs: an experiment, with a line for each run as it ends, then what they come to."""
 
 import sys
+import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from sandbox.cli.agent import AgentChoice, choose_agent
-from sandbox.cli.inside import InsideChoice
+from sandbox.cli.order import Order, planned
 from sandbox.cli.terminal import Progress, coloured, line
+from sandbox.model.grade import Verdict
+from sandbox.model.job import Who
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sandbox.cli.agent import AgentChoice
+    from sandbox.agents.base import Agent
     from sandbox.container.engines.base import Engine
     from sandbox.model.job import Job, JobResult
-    from sandbox.model.store import Store
+    from sandbox.model.store import RunFolder, Store
     from sandbox.run.batch import Batch
+    from sandbox.run.experiment import Experiment
     from sandbox.run.trial import Trial
-    from sandbox.tasks.library import LoadedTask
 
 REASON = 70
 """Characters of a reason on a run's line."""
 
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """How much is run, as the command line says."""
-
-    trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1
-    jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What is to be run."""
-
-    tasks: "Sequence[LoadedTask]"
-    agent: AgentChoice
-    within: InsideChoice
-    amount: Amount
-    approver: str
-    keep: bool = False
+LONGEST_PAUSE = 30.0
+"""Seconds between two rounds at most, in which what went wrong may pass."""
 
 
 def run(order: Order, store: "Store", *, as_json: bool) -> int:
-    """Run all trials of all tasks and return the exit code."""
+    """Do what is left of an experiment and return the exit code of the whole of it."""
     from sandbox.container import engines
     from sandbox.run import batch as batches
-    from sandbox.run.capacity import Capacity
+    from sandbox.run import experiment as experiments
 
-    jobs = batches.plan(
-        [(task.task.id, task.digest) for task in order.tasks],
-        order.agent.agent,
-        order.amount.trials,
-    )
+    cast = order.cast()
+    plan = planned(order, list(cast))
     progress = Progress(sys.stderr if as_json else sys.stdout)
+    experiment = experiments.opened(store, plan, order.amount.experiment)
+    experiment.hold()
     engine = engines.connect()
     try:
-        prepare = _prepare(order, engine, progress)
-        tasks = [task.task for task in order.tasks]
-        capacity = Capacity.of(engine)
-        at_once, remark = capacity.at_once(min(order.amount.jobs, len(jobs)), tasks)
-        if remark:
-            progress.done(f"note: {remark}")
-        batch = batches.Batch(prepare, engine, store, at_once, capacity.cpus)
-        results = _follow(batch, jobs, store, progress)
+        for warning in dict.fromkeys(
+            each for made in cast.values() for agent in made.values() for each in agent.warnings
+        ):
+            progress.done(f"warning: {warning}")
+        over = experiment.done()
+        left = len(plan.cells) - len(over)
+        if over:
+            told = f"{len(over)} of {len(plan.cells)} runs are over"
+            progress.done(f"experiment {experiment.name} goes on: {told}")
+        results = _Rounds(order, experiment, engine, progress).all(store) if left else []
     finally:
         progress.close()
         engine.close()
+        experiment.let_go()
+    found = _newest([*over, *results])
     if as_json:
-        rows = ",\n".join(f" {result.model_dump_json()}" for result in results)
+        rows = ",\n".join(f" {result.model_dump_json()}" for result in found)
         typer.echo(f"[\n{rows}\n]")
     else:
-        typer.echo(summary(results, len(jobs)))
-        typer.echo("rates and intervals: sandbox report")
-    return batches.exit_code(results)
+        typer.echo(summary(found, len(plan.cells)))
+        typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")
+    return batches.exit_code(found)
 
 
-def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[Job], Trial]":
+def _newest(results: "Sequence[JobResult]") -> "list[JobResult]":
+    """Give the last result of each job, in the order in which they were first done."""
+    return list({result.job: result for result in results}.values())
+
+
+class _Rounds:
+    """What is left of an experiment, run; and what errors have ended, run again."""
+
+    def __init__(
+        self, order: Order, experiment: "Experiment", engine: "Engine", progress: Progress
+    ) -> None:
+        self._order = order
+        self._experiment = experiment
+        self._engine = engine
+        self._progress = progress
+        self._results: list[JobResult] = []
+        self._prepare = _prepare(order, experiment, engine, progress)
+
+    def all(self, store: "Store") -> "list[JobResult]":
+        """Run until nothing is left that trying again may help, or it was tried often enough."""
+        import tenacity
+
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(1 + self._order.amount.retries),
+            wait=tenacity.wait_exponential(multiplier=1, max=LONGEST_PAUSE),
+            retry=tenacity.retry_if_result(bool),
+            retry_error_callback=lambda _: None,
+        )
+        retrying(self._round, store)
+        return self._results
+
+    def _round(self, store: "Store") -> bool:
+        """Run what is left; whether trying again may help some of it."""
+        hopeless = {result.job for result in self._results if result.lasting}
+        jobs = [job for job in self._experiment.left() if job not in hopeless]
+        if not jobs:
+            return False
+        if self._results:
+            self._progress.done(f"again, what errors have ended: {len(jobs)} runs")
+        self._follow(self._batch(jobs, store), jobs, store)
+        last = self._results[-len(jobs) :]
+        return any(result.verdict is Verdict.ERROR and not result.lasting for result in last)
+
+    def _batch(self, jobs: "Sequence[Job]", store: "Store") -> "Batch":
+        from sandbox.run.batch import Batch
+        from sandbox.run.capacity import Capacity
+
+        capacity = Capacity.of(self._engine)
+        tasks = [task.task for task in self._order.tasks]
+        wanted = min(self._order.amount.jobs, len(jobs))
+        at_once, remark = capacity.at_once(wanted, tasks)
+        if remark:
+            self._progress.done(f"note: {remark}")
+        return Batch(self._prepare, self._engine, store, at_once, capacity.cpus)
+
+    def _follow(self, batch: "Batch", jobs: "Sequence[Job]", store: "Store") -> None:
+        """Show each result as it comes, those after an interrupt too."""
+        widest = max(len(job.task) for job in jobs)
+        before, began = len(self._results), time.monotonic()
+
+        def show(result: "JobResult") -> None:
+            self._experiment.over(result)
+            self._results.append(result)
+            number = len(self._results) - before
+            text = row(result, store, widest, with_agent=len(self._order.agents) > 1)
+            self._progress.done(f"{number:>4}/{len(jobs)}  {text}")
+
+        self._progress.doing(f"{len(jobs)} runs")
+        try:
+            with closing(batch.results(jobs)) as results:
+                for result in results:
+                    show(result)
+                    number = len(self._results) - before
+                    self._progress.doing(remaining(number, len(jobs), time.monotonic() - began))
+        except KeyboardInterrupt:
+            for result in batch.remaining():
+                show(result)
+            self._progress.done(summary(self._results[before:], len(jobs)))
+            self._progress.done("the same command goes on where this one stopped")
+            raise
+
+
+def _prepare(
+    order: Order, experiment: "Experiment", engine: "Engine", progress: Progress
+) -> "Callable[[Job], Trial]":
     """Build every image, then give what makes a trial of a job."""
     from sandbox.cli.approver import choose_approver
     from sandbox.model import places
@@ -91,55 +161,47 @@ def _prepare(order: Order, engine: "Engine", progress: Progress) -> "Callable[[J
     images = Images(engine, places.cache())
     loaded = {task.task.id: task for task in order.tasks}
     built = {name: images.ensure(task, progress.doing) for name, task in loaded.items()}
-    agents = {name: choose_agent(order.agent, task) for name, task in loaded.items()}
-    for agent in list(agents.values())[:1]:
-        for warning in agent.warnings:
-            progress.done(f"warning: {warning}")
+    cast = order.cast()
 
     def prepare(job: "Job") -> Trial:
         task = loaded[job.task]
+        agent = cast[Who(agent=job.agent, mode=job.mode, version=job.version)][job.task]
+
+        def begun(folder: "RunFolder") -> "Agent":
+            experiment.begins(job, folder)
+            return agent(folder)
+
         return Trial(
             task=task,
             image=built[job.task],
-            agent=agents[job.task],
+            agent=begun,
             approver=choose_approver(order.approver, task.task),
             keep=order.keep,
-            mode=order.agent.trial_mode,
-            label=agents[job.task].label,
-            actor=agents[job.task].actor,
-            client=agents[job.task].client,
-            inside=agents[job.task].inside,
+            mode=job.mode,
+            label=agent.label,
+            actor=agent.actor,
+            client=agent.client,
+            inside=agent.inside,
+            experiment=experiment.name,
         )
 
     return prepare
 
 
-def _follow(
-    batch: "Batch", jobs: "Sequence[Job]", store: "Store", progress: Progress
-) -> "list[JobResult]":
-    """Show each result as it comes, those after an interrupt too."""
-    widest = max(len(job.task) for job in jobs)
-    found: list[JobResult] = []
-
-    def show(result: "JobResult") -> None:
-        found.append(result)
-        progress.done(f"{len(found):>4}/{len(jobs)}  {row(result, store, widest)}")
-
-    progress.doing(f"{len(jobs)} runs")
-    try:
-        with closing(batch.results(jobs)) as results:
-            for result in results:
-                show(result)
-                progress.doing(f"{len(jobs) - len(found)} runs to go")
-    except KeyboardInterrupt:
-        for result in batch.remaining():
-            show(result)
-        progress.done(summary(found, len(jobs)))
-        raise
-    return found
+def remaining(over: int, planned: int, seconds: float) -> str:
+    """Say how far it is, and about how long the rest takes."""
+    left = seconds / over * (planned - over)
+    return f"{planned - over} runs to go, {clock(seconds)} so far, about {clock(left)} left"
 
 
-def row(result: "JobResult", store: "Store", widest: int) -> str:
+def clock(seconds: float) -> str:
+    """A span of time for people."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def row(result: "JobResult", store: "Store", widest: int, *, with_agent: bool = False) -> str:
     """One line for one run: what became of it, and the first reason against it."""
     word = _word(result)
     size, reason = "", result.problem
@@ -148,9 +210,10 @@ def row(result: "JobResult", store: "Store", widest: int) -> str:
     short = line(reason)
     short = short if len(short) <= REASON else short[: REASON - 1] + "…"
     name = result.run[:8] if result.run else "-"
+    who = f"  {line(result.job.agent)} ({result.job.mode})" if with_agent else ""
     return (
         f"{coloured(f'{word:<8}')} {result.job.task:<{widest}} {result.job.trial:>4}"
-        f"  {name:<8} {size:>20}  {short}"
+        f"  {name:<8} {size:>20}{who}  {short}"
     ).rstrip()
 
 

@@ -2,15 +2,24 @@
 
 from sandbox.model.base import Record
 from sandbox.model.grade import Verdict
+from sandbox.model.run import Mode
 
 
-class Job(Record):
+class Who(Record):
+    """Who acts in a run, and how."""
+
+    agent: str
+    """Its label."""
+    mode: Mode = "raw"
+    version: str = ""
+    """What tells the agent from another of its label, where that is known."""
+
+
+class Job(Who):
     """One run that is to be done."""
 
     task: str
     task_digest: str
-    agent: str
-    """As the command line names it."""
     trial: int
     """From 1, within a task."""
 
@@ -26,5 +35,7 @@ class JobResult(Record):
     problem: str = ""
     """What failed, where the verdict is `error`."""
     interrupted: bool = False
+    lasting: bool = False
+    """Whether trying again cannot help: what failed is the command's own mistake."""
     crashed: bool = False
     """Whether its agent broke off without an answer, and what it left is not right."""

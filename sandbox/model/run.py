@@ -42,6 +42,8 @@ class RunRecord(Record):
     agent: str
     """Its label: what `--name` said, else its kind with its model, else its command."""
     actor: Actor = UNKNOWN
+    experiment: str = ""
+    """The name of the experiment that it is a part of."""
     approver: str = "script"
     """Who answered, as `--approver` names it."""
     inside: bool = False

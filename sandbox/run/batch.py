@@ -15,7 +15,7 @@ from sandbox.container.engines.base import Engine
 from sandbox.model.errors import SandboxError, UsageError
 from sandbox.model.event import Entry
 from sandbox.model.grade import Verdict
-from sandbox.model.job import Job, JobResult
+from sandbox.model.job import Job, JobResult, Who
 from sandbox.model.store import RunFolder, Store
 from sandbox.run.admission import FREE, Queue
 from sandbox.run.stop import SLICE_SECONDS, Stop
@@ -23,20 +23,24 @@ from sandbox.run.trial import Trial, perform
 
 TRIALS_MOST = 10_000
 
+LASTING = UsageError.exit_code
+"""Of errors that are mistakes of whoever gave the command."""
+
 Prepare = Callable[[Job], Trial]
 """Makes a job's trial: its own approver and, when it begins, its own agent."""
 
 
-def plan(tasks: Sequence[tuple[str, str]], agent: str, trials: int) -> list[Job]:
-    """Give the jobs for tasks (id, digest), all first trials before the second ones."""
+def plan(tasks: Sequence[tuple[str, str]], agents: Sequence[Who], trials: int) -> list[Job]:
+    """Give the jobs for tasks (id, digest) and agents, all first trials before the second ones."""
     if not 1 <= trials <= TRIALS_MOST:
         raise UsageError(
             f"{trials} trials cannot be run.", f"Give --trials a number from 1 to {TRIALS_MOST}."
         )
     return [
-        Job(task=task, task_digest=digest, agent=agent, trial=trial)
+        Job(**dict(who), task=task, task_digest=digest, trial=trial)
         for trial in range(1, trials + 1)
         for task, digest in dict(tasks).items()
+        for who in agents
     ]
 
 
@@ -120,8 +124,13 @@ class Batch:
                 if isinstance(error, SandboxError)
                 else f"{type(error).__name__}: {error}"
             )
-            run = begun[0].id if begun else None
-            result = JobResult(job=job, run=run, verdict=Verdict.ERROR, problem=problem)
+            result = JobResult(
+                job=job,
+                run=begun[0].id if begun else None,
+                verdict=Verdict.ERROR,
+                problem=problem,
+                lasting=isinstance(error, SandboxError) and error.exit_code == LASTING,
+            )
         self._done.put(result)
 
     def _watched(self, trial: Trial, begun: list[RunFolder]) -> Trial:

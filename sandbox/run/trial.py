@@ -92,6 +92,8 @@ class Trial:
     label: str = ""
     """How the agent is called in reports, where it is not to be by its own name."""
     actor: Actor = UNKNOWN
+    experiment: str = ""
+    """The name of the one that it belongs to."""
     client: ClientRecord | None = None
     """Where the agent is a client that a preset describes."""
     inside: Inside | None = None
@@ -123,6 +125,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         image_id=trial.image.id,
         agent=trial.label or agent.name,
         actor=trial.actor,
+        experiment=trial.experiment,
         inside=trial.inside is not None,
         approver=trial.approver.name,
         mode=trial.mode,

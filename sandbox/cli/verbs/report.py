@@ -128,7 +128,11 @@ def named(name: str) -> str:
 
 
 def chosen(
-    store: "Store", names: list[str], tasks: list[str], agents: list[str]
+    store: "Store",
+    names: list[str],
+    tasks: list[str],
+    agents: list[str],
+    experiment: str | None = None,
 ) -> "list[RunFolder]":
     """Find the runs that are asked for; UsageError where there are none."""
     from sandbox.run import dead_runs
@@ -143,14 +147,17 @@ def chosen(
         except StoreError as error:
             typer.echo(f"left out, it cannot be read: {folder.id}: {line(error.message)}", err=True)
             continue
-        if (not tasks or record.task in tasks) and (
-            not agents or {record.agent, record.acting, _with_version(record)} & set(agents)
+        called = {record.agent, record.acting, _with_version(record)}
+        if (
+            (not tasks or record.task in tasks)
+            and (not agents or called & set(agents))
+            and experiment in (None, record.experiment)
         ):
             found.append(folder)
     if not found:
         raise UsageError(
-            f"No run in {store.root} is of that task and agent."
-            if tasks or agents
+            f"No run in {store.root} is of that task, agent and experiment."
+            if tasks or agents or experiment
             else f"There are no runs in {store.root}.",
             "Start some: sandbox run TASK --agent CMD --trials 4.",
         )
@@ -176,6 +183,7 @@ def report(
     agent: Annotated[
         list[str] | None, typer.Option(help="Only runs of this agent; may be repeated.")
     ] = None,
+    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
     k: Annotated[
         int | None, typer.Option("-k", help="The k of pass@k and pass^k, at most the trials.")
     ] = None,
@@ -185,7 +193,7 @@ def report(
     """Report what stored runs add up to: reliability, path metrics, sizes with their tails."""
     from sandbox.grading import reports
 
-    folders = chosen(open_store(runs), run or [], task or [], agent or [])
+    folders = chosen(open_store(runs), run or [], task or [], agent or [], experiment)
     found = reports.report(reports.read(folders), k)
     if as_json:
         typer.echo(document(found))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.agent import AgentChoice, ChosenAgent, choose_agent
-from sandbox.cli.batch_progress import Amount
+from sandbox.cli.agent import ChosenAgent, choose_agent
+from sandbox.cli.agent_choice import AgentsChoice
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.order import Amount, Order
 from sandbox.cli.run_end import end_rows
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
@@ -89,22 +90,45 @@ def ended(event: "Observed") -> str:
     return "ok" if code == 0 else f"exit {code}"
 
 
-@grouped
-def run(
-    task: Annotated[list[str], typer.Argument(help="Tasks, e.g. `humanize/file-sizes`.")],
-    *,
-    agent: AgentChoice,
-    within: InsideChoice,
-    amount: Amount,
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """Which of the tasks that are named are meant."""
+
+    facet: Annotated[
+        list[str] | None, typer.Option(help="Only tasks of this facet; may be repeated.")
+    ] = None
+    level: Annotated[
+        list[str] | None, typer.Option(help="Of suites: only this level; may be repeated.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What stands beside a run."""
+
     approver: Annotated[
         str,
         typer.Option(
             help="Who answers: `script` (the task's), `terminal`, `allow`, `deny`, or a YAML file."
         ),
-    ] = "script",
+    ] = "script"
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
-    ] = False,
+    ] = False
+
+
+@grouped
+def run(
+    task: Annotated[
+        list[str],
+        typer.Argument(help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file."),
+    ],
+    *,
+    narrowed: Narrowed,
+    agents: AgentsChoice,
+    within: InsideChoice,
+    amount: Amount,
+    conduct: Conduct,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the grade as JSON; progress goes to stderr.")
     ] = False,
@@ -112,23 +136,27 @@ def run(
 ) -> None:
     """Run an agent on a task and print the verdict with its reasons.
 
-    With several tasks or trials: a line for each run as it ends, then a summary. One that fails
-    stops no other; after Ctrl-C what has ended stays, and `sandbox report` counts it.
+    Several tasks, agents or trials are an experiment: a line for each run as it ends, then a
+    summary. One that fails stops no other. After Ctrl-C, or whatever else ended it, the same
+    command goes on where it stopped.
 
     Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid; of several runs the
     highest.
     """
     from sandbox.cli import batch_progress as many
     from sandbox.cli.approver import choose_approver
-    from sandbox.tasks import library
+    from sandbox.tasks import choice
 
+    approver, keep = conduct.approver, conduct.keep
     if approver == "terminal" and amount.jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
-    loaded = [library.load(name) for name in dict.fromkeys(task)]
-    if len(loaded) > 1 or amount.trials != 1:
-        if agent.agent == "human":
+    loaded = choice.chosen(task, narrowed.facet or (), narrowed.level or ())
+    acting = agents.each()
+    agent = acting[0]
+    if len(loaded) > 1 or len(acting) > 1 or amount.trials != 1 or amount.experiment:
+        if any(each.agent == "human" for each in acting):
             raise UsageError("A person acts in one run at a time.", "Name one task.")
-        order = many.Order(loaded, agent, within, amount, approver, keep=keep)
+        order = Order(loaded, acting, within, amount, approver, keep=keep)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
     who = choose_approver(approver, loaded[0].task)
     make = choose_agent(agent, loaded[0], within)

@@ -89,6 +89,7 @@ class Wanted:
     tag: Annotated[
         list[str] | None, typer.Option(help="Only those with this KEY=VALUE; may be repeated.")
     ] = None
+    experiment: Annotated[str | None, typer.Option(help="Only those of this experiment.")] = None
     since: Annotated[
         str | None, typer.Option(help="Only those begun since then: 30m, 2h, 7d, or a date.")
     ] = None
@@ -108,6 +109,7 @@ class Wanted:
                 and verdict in (None, word(record))
                 and (ended is None or (record.end is not None and record.end.how == ended))
                 and tags <= {f"{key}={value}" for key, value in record.actor.tags.items()}
+                and self.experiment in (None, record.experiment)
                 and record.started >= first
             )
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.agents.clients import preset_files
-from sandbox.cli.agent import AgentChoice, Protocol, choose_agent
+from sandbox.cli.agent import choose_agent
+from sandbox.cli.agent_choice import AgentChoice, Protocol
 from sandbox.cli.verbs.agents import check, list_presets, rows
 from sandbox.model.client import GateCheck, GateReport
 from sandbox.model.errors import ClientError, UsageError
@@ -102,7 +103,7 @@ def test_options_that_do_not_go_together(choice: AgentChoice) -> None:
 @pytest.mark.parametrize("tag", ["branch", "=main", ""])
 def test_a_tag_has_a_key(tag: str) -> None:
     with pytest.raises(UsageError, match="KEY=VALUE"):
-        choose_agent(AgentChoice("oracle", tag=[tag]), LOADED)
+        choose_agent(AgentChoice("oracle", tag=(tag,)), LOADED)
 
 
 def test_two_models_of_one_client_are_two_agents(
@@ -115,10 +116,10 @@ def test_two_models_of_one_client_are_two_agents(
         for choice in (
             AgentChoice("kimi"),
             AgentChoice("kimi", model="k2"),
-            AgentChoice("kimi", model="k2", name="ours", tag=["a=b=c"]),
+            AgentChoice("kimi", model="k2", name="ours", tag=("a=b=c",)),
         )
     )
-    assert [plain.label, one.label, named.label] == ["", "kimi:k2", "ours"]
+    assert [plain.label, one.label, named.label] == ["kimi", "kimi:k2", "ours"]
     assert (named.actor.model, named.actor.command) == ("k2", "kimi")
     assert named.actor.tags == {"a": "b=c"}
 

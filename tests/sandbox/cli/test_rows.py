@@ -6,7 +6,8 @@ import pytest
 
 from sandbox.agents.program_agent import CommandAgent
 from sandbox.agents.scripted import ScriptedAgent
-from sandbox.cli.agent import AgentChoice, choose_agent
+from sandbox.cli.agent import choose_agent
+from sandbox.cli.agent_choice import AgentChoice
 from sandbox.cli.verbs.diff import git_rows, row
 from sandbox.cli.verbs.gc import STARTING, abandoned
 from sandbox.cli.verbs.run import SHOWN, described, ended

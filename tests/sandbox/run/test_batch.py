@@ -16,7 +16,7 @@ from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import UsageError
 from sandbox.model.event import RunEnded
 from sandbox.model.grade import Verdict
-from sandbox.model.job import Job, JobResult
+from sandbox.model.job import Job, JobResult, Who
 from sandbox.model.store import RunFolder, Store
 from sandbox.model.task import ScriptedAction
 from sandbox.rules.policy.approvers import DenyAll
@@ -107,23 +107,21 @@ def world(tmp_path: Path) -> World:
 
 
 def jobs(trials: int) -> list[Job]:
-    return plan([(TASK, "d")], "null", trials)
+    return plan([(TASK, "d")], [Who(agent="null")], trials)
 
 
 def test_first_trials_of_all_tasks_come_first() -> None:
-    planned = plan([("a/b", "1"), ("c/d", "2"), ("a/b", "1")], "x", 2)
-    assert [(job.task, job.trial) for job in planned] == [
-        ("a/b", 1),
-        ("c/d", 1),
-        ("a/b", 2),
-        ("c/d", 2),
+    tasks = [("a/b", "1"), ("c/d", "2"), ("a/b", "1")]
+    planned = plan(tasks, [Who(agent="x"), Who(agent="y", mode="minimal")], 2)
+    assert [f"{job.task} {job.agent} {job.trial}" for job in planned] == [
+        f"{task} {agent} {trial}" for trial in (1, 2) for task in ("a/b", "c/d") for agent in "xy"
     ]
     assert Job.model_validate_json(planned[0].model_dump_json()) == planned[0]
 
 
 def test_numbers_that_make_no_sense_are_refused(world: World) -> None:
     with pytest.raises(UsageError, match="0 trials"):
-        plan([(TASK, "d")], "x", 0)
+        plan([(TASK, "d")], [Who(agent="x")], 0)
     with pytest.raises(UsageError, match="0 runs at once"):
         world.batch(lambda _job, _folder: null_agent(), 0)
 

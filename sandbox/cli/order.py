@@ -1,0 +1,129 @@
+"""What several runs are made of, as a command line says it and as an experiment keeps it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.agent import ChosenAgent, choose_agent
+from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
+from sandbox.cli.inside import InsideChoice
+from sandbox.model.job import Who
+
+if TYPE_CHECKING:
+    from sandbox.model.experiment import Plan, PlannedAgent
+    from sandbox.tasks.library import LoadedTask
+
+RETRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is run, as the command line says."""
+
+    trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 1
+    retries: Annotated[
+        int,
+        typer.Option(
+            min=0, max=10, help="Of several runs: how often those that errors ended are run again."
+        ),
+    ] = RETRIES
+    experiment: Annotated[
+        str | None,
+        typer.Option(help="A name for these runs together; one that is there goes on."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be run."""
+
+    tasks: "Sequence[LoadedTask]"
+    agents: Sequence[AgentChoice]
+    within: InsideChoice
+    amount: Amount
+    approver: str
+    keep: bool = False
+
+    def cast(self) -> dict[Who, dict[str, ChosenAgent]]:
+        """Make each agent for each task; by who acts, then by the task's id."""
+        found: dict[Who, dict[str, ChosenAgent]] = {}
+        for choice in self.agents:
+            made = {task.task.id: choose_agent(choice, task, self.within) for task in self.tasks}
+            one = next(iter(made.values()))
+            version = one.actor.digest[:8] or (one.client.version if one.client else "")
+            found[Who(agent=one.label, mode=choice.trial_mode, version=version)] = made
+        return found
+
+
+def planned(order: Order, cast: Sequence[Who]) -> "Plan":
+    """Return the plan of what is ordered."""
+    from sandbox.model.experiment import Plan
+    from sandbox.run import batch, experiment
+
+    tasks = [(task.task.id, task.digest) for task in order.tasks]
+    return Plan(
+        created=experiment.moment(),
+        folder=str(Path.cwd()),
+        agents=tuple(_kept(order)),
+        approver=order.approver,
+        keep=order.keep,
+        cells=tuple(batch.plan(tasks, cast, order.amount.trials)),
+    )
+
+
+def ordered(plan: "Plan", name: str, jobs: int, retries: int) -> Order:
+    """Return the order that a plan was made of."""
+    from sandbox.tasks import library
+
+    first = plan.agents[0]
+    return Order(
+        tasks=[library.load(task) for task in dict.fromkeys(cell.task for cell in plan.cells)],
+        agents=[_choice(agent) for agent in plan.agents],
+        within=InsideChoice(
+            first.inside,
+            Path(first.inside_files) if first.inside_files else None,
+            first.model_url,
+            first.model_key_variable,
+        ),
+        amount=Amount(max(cell.trial for cell in plan.cells), jobs, retries, name),
+        approver=plan.approver,
+        keep=plan.keep,
+    )
+
+
+def _kept(order: Order) -> "Iterator[PlannedAgent]":
+    from sandbox.model.experiment import PlannedAgent
+
+    within = order.within
+    for choice in order.agents:
+        yield PlannedAgent(
+            agent=choice.agent,
+            protocol=choice.protocol.value if choice.protocol else None,
+            model=choice.model,
+            base_url=choice.base_url,
+            prices=str(choice.prices) if choice.prices else None,
+            mode=choice.trial_mode,
+            name=choice.name,
+            tag=choice.tag,
+            inside=within.inside,
+            inside_files=str(within.inside_files) if within.inside_files else None,
+            model_url=within.model_url,
+            model_key_variable=within.model_key_variable,
+        )
+
+
+def _choice(agent: "PlannedAgent") -> AgentChoice:
+    return AgentChoice(
+        agent=agent.agent,
+        protocol=Protocol(agent.protocol) if agent.protocol else None,
+        model=agent.model,
+        base_url=agent.base_url,
+        prices=Path(agent.prices) if agent.prices else None,
+        mode=HarnessMode(agent.mode),
+        name=agent.name,
+        tag=agent.tag,
+    )

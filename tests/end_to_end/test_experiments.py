@@ -1,0 +1,118 @@
+"""Experiments: several tasks and agents, and going on where one was killed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.commands import SANDBOX, TASK, Ended, sandbox
+
+pytestmark = pytest.mark.engine
+
+
+def listed(runs: Path, name: str) -> list[dict[str, object]]:
+    told = sandbox("runs", "--experiment", name, "--limit", "1000", "--json", "--runs", runs)
+    assert told.code == 0, told.err
+    found: list[dict[str, object]] = json.loads(told.out)
+    return found
+
+
+def test_agents_and_modes_on_several_tasks_are_one_experiment(runs: Path) -> None:
+    words: tuple[str, ...] = ("run", "qs/*", TASK, "--agent", "oracle", "--agent", "null")
+    words += ("--mode", "raw")
+    words += ("--mode", "minimal", "--jobs", "2", "--experiment", "all", "--runs", str(runs))
+    ended = sandbox(*words)
+    assert ended.code == 1, ended.err
+    assert "8 runs: 4 passed, 4 failed" in ended.out
+    cells = Counter((run["task"], run["agent"], run["mode"]) for run in listed(runs, "all"))
+    assert set(cells.values()) == {1}
+    assert len(cells) == 8
+    again = sandbox(*words)
+    assert "8 of 8 runs are over" in again.out
+    assert again.code == 1
+    assert len(listed(runs, "all")) == 8, "nothing was run again"
+    report = json.loads(sandbox("report", "--experiment", "all", "--json", "--runs", runs).out)
+    assert {agent["agent"]: agent["passed"] for agent in report["agents"]} == {
+        "null": 0,
+        "null [minimal]": 0,
+        "oracle": 2,
+        "oracle [minimal]": 2,
+    }
+
+
+def test_errors_are_run_again_a_bounded_number_of_times_and_failures_never(
+    runs: Path, tmp_path: Path
+) -> None:
+    """An agent without quota at first: of two trials each is refused once, then does nothing."""
+    agent = tmp_path / "agent.sh"
+    agent.write_text(
+        f"read -r briefing\nmkdir {tmp_path}/seen || mkdir {tmp_path}/twice || exit 0\nexit 75\n"
+    )
+    trials = ("--agent", f"sh {agent}", "--trials", "2", "--experiment", "x", "--runs", runs)
+    once = sandbox("run", TASK, *trials, "--retries", "0")
+    assert once.code == 3, once
+    assert "2 runs: 2 error" in once.out
+    again = sandbox("run", TASK, *trials)
+    assert again.code == 1, again
+    assert "2 runs: 2 failed" in again.out
+    assert len(listed(runs, "x")) == 4
+    assert sandbox("run", TASK, *trials).code == 1
+    assert len(listed(runs, "x")) == 4
+
+
+def test_an_agent_that_was_edited_does_not_go_on_under_the_same_name(
+    runs: Path, tmp_path: Path
+) -> None:
+    agent = tmp_path / "agent.sh"
+    agent.write_text("read -r briefing\n")
+    words = ("run", TASK, "--agent", f"sh {agent}", "--experiment", "x", "--runs", runs)
+    assert sandbox(*words).code == 1
+    agent.write_text("read -r briefing || true\n")
+    ended = sandbox(*words)
+    assert (ended.code, "versions of agents are others" in ended.err) == (2, True)
+
+
+def begun(*words: str | Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        (SANDBOX, *map(str, words)),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kills", "trials"), [(4, 6), pytest.param(50, 40, marks=pytest.mark.thorough)]
+)
+def test_a_killed_experiment_loses_no_cell_and_doubles_none(
+    runs: Path, kills: int, trials: int
+) -> None:
+    chance = random.Random(20261123)
+    words: tuple[str, ...] = ("run", TASK, "--agent", "null", "--jobs", "2")
+    words += ("--trials", str(trials))
+    words += ("--experiment", "killed", "--runs", str(runs))
+    for number in range(kills):
+        first = number == 0
+        process = begun(*words) if first else begun("resume", "--jobs", "2", "--runs", runs)
+        time.sleep(chance.uniform(1.0, 6.0))
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if process.returncode != -signal.SIGKILL:
+            break  # all was done before it could be killed
+    ended: Ended = sandbox(*words)
+    assert ended.code == 1, ended
+    assert f"{trials} runs: {trials} failed" in ended.out
+    verdicts = Counter(run["verdict"] for run in listed(runs, "killed"))
+    assert verdicts["failed"] == trials, "each cell has one run that counts"
+    assert set(verdicts) <= {"failed", "error"}, "what was killed is an error"
+    left = sandbox("resume", "--runs", runs)
+    assert (left.code, "nothing" in left.err) == (2, False)
+    assert "anything left to do" in left.err

@@ -1,0 +1,64 @@
+"""Which tasks a person means."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.model.errors import UsageError
+from sandbox.tasks import library
+from sandbox.tasks.choice import chosen
+from sandbox.tasks.suites import suite
+from tests import ROOT
+
+SUITE = ROOT / "suites/standard.yaml"
+
+
+def ids(*words: str, facets: tuple[str, ...] = (), levels: tuple[str, ...] = ()) -> list[str]:
+    return [task.task.id for task in chosen(words, facets, levels)]
+
+
+def test_names_patterns_and_all_of_them() -> None:
+    assert ids("qs/guard-once", "qs/*") == ["qs/guard-once"]
+    assert ids("all") == library.names()
+    assert ids("*/*-approval") == ["minimist/install-with-approval"]
+    assert ids("all", facets=("hooks_policy", "tool_discovery")) == [
+        "inflection/house-terms",
+        "qs/guard-once",
+    ]
+
+
+def test_a_suites_file_by_facet_and_level() -> None:
+    pins = suite.read(SUITE).variants
+    found = ids(str(SUITE), facets=("permission",), levels=("L3", "L6"))
+    wanted = [
+        pin.variant for pin in pins if pin.facet == "permission" and pin.level in ("L3", "L6")
+    ]
+    assert found
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "facets", "levels", "told"),
+    [
+        (("nothing/*",), (), (), "like nothing"),
+        (("qs/gard-once",), (), (), "guard-once"),
+        (("qs/*",), ("permission",), (), "of the facet permission"),
+        (("qs/*",), (), ("L3",), "has no level"),
+        ((str(SUITE),), (), ("L9",), "of the level L9"),
+    ],
+)
+def test_what_names_nothing_is_told(
+    words: tuple[str, ...], facets: tuple[str, ...], levels: tuple[str, ...], told: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        ids(*words, facets=facets, levels=levels)
+    assert told in f"{caught.value.message} {caught.value.next_step}"
+
+
+def test_a_variant_that_is_not_as_it_was_pinned_is_not_run(tmp_path: Path) -> None:
+    pin = suite.read(SUITE).variants[0]
+    other = suite.Suite(variants=(pin.model_copy(update={"digest": "0" * 64}),))
+    path = tmp_path / "mine.yaml"
+    path.write_text(suite.text(other))
+    with pytest.raises(UsageError, match="not what was pinned"):
+        ids(str(path))

@@ -1,3 +1,38 @@
-"""A container sandbox that evaluates coding agents on the path they take."""
+"""A container sandbox that evaluates coding agents on the path they take.
 
-__version__ = "0.2.0"
+    with sandbox.open("humanize/file-sizes") as world:
+        world.step("run_command", command="ls")
+
+docs/python.md describes `open`, `evaluate` and what they give.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from sandbox.model.version import VERSION
+
+if TYPE_CHECKING:
+    from sandbox.agents.function_agent import World
+    from sandbox.run.outcome import Outcome
+    from sandbox.run.python import OpenWorld, evaluate
+    from sandbox.run.python import open_world as open  # noqa: A004 - it is `sandbox.open`
+
+__version__ = VERSION
+
+__all__ = ["OpenWorld", "Outcome", "World", "__version__", "evaluate", "open"]
+
+_PLACES = {
+    "OpenWorld": ("sandbox.run.python", "OpenWorld"),
+    "Outcome": ("sandbox.run.outcome", "Outcome"),
+    "World": ("sandbox.agents.function_agent", "World"),
+    "evaluate": ("sandbox.run.python", "evaluate"),
+    "open": ("sandbox.run.python", "open_world"),
+}
+"""Imported when they are first asked for, so that the command line starts quickly."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _PLACES[name]
+    return getattr(import_module(module), attribute)

@@ -21,13 +21,13 @@ from acp import schema
 from acp.client import ClientSideConnection
 from pydantic import BaseModel, ValidationError
 
-import sandbox
 from sandbox.agents.claims import About
 from sandbox.agents.mcp_server import NAME
 from sandbox.agents.permissions import ToolCall, wanted_kinds
 from sandbox.agents.requests import LINE_LIMIT, decode_object
 from sandbox.model.errors import AgentError
 from sandbox.model.usage import ModelUsage
+from sandbox.model.version import VERSION
 
 META: dict[str, Any] = {"claudeCode": {"options": {"tools": [], "settingSources": []}}}
 """What switches an agent's own tools off, where that goes with a session; the others pass over it.
@@ -147,7 +147,7 @@ class Conversation:
             about = await connection.initialize(
                 protocol_version=acp.PROTOCOL_VERSION,
                 client_capabilities=schema.ClientCapabilities(),
-                client_info=schema.Implementation(name=NAME, version=sandbox.__version__),
+                client_info=schema.Implementation(name=NAME, version=VERSION),
             )
             made = await connection.new_session(
                 cwd=str(self._offer.folder), mcp_servers=[self._server(about)], **META

@@ -27,7 +27,6 @@ import uvicorn
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-import sandbox
 from sandbox.agents.call_queue import Calls
 from sandbox.agents.call_server import address
 from sandbox.agents.requests import LINE_LIMIT
@@ -35,6 +34,7 @@ from sandbox.agents.tools import Tool, tools
 from sandbox.model.action import ACTIONS
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import AgentError
+from sandbox.model.version import VERSION
 
 NAME = "sandbox"
 """What clients should call the server; many put it before the names of its tools."""
@@ -151,7 +151,7 @@ class McpServer:
     def _server(self) -> Server[dict[str, Any]]:
         return Server(
             NAME,
-            version=sandbox.__version__,
+            version=VERSION,
             instructions=INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,

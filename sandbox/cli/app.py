@@ -15,7 +15,6 @@ from typing import Annotated
 
 import typer
 
-import sandbox
 from sandbox.cli import interrupts
 from sandbox.cli.crash import told
 from sandbox.cli.terminal import complain, mutter
@@ -46,6 +45,7 @@ from sandbox.cli.verbs import (
 )
 from sandbox.cli.verbs import open as opening
 from sandbox.model.errors import SandboxError
+from sandbox.model.version import VERSION
 
 app = typer.Typer(
     name="sandbox",
@@ -91,7 +91,7 @@ VERBS: dict[str, Callable[..., None]] = {
 def print_version(wanted: bool) -> None:  # noqa: FBT001 - typer's signature of a callback
     """Print the version and end, where `--version` asks for it."""
     if wanted:
-        typer.echo(f"sandbox {sandbox.__version__}")
+        typer.echo(f"sandbox {VERSION}")
         raise typer.Exit
 
 

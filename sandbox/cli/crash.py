@@ -7,8 +7,8 @@ import sys
 import tempfile
 import traceback
 
-import sandbox
 from sandbox.model.errors import SandboxError
+from sandbox.model.version import VERSION
 
 HINTS = {
     errno.EMFILE: "Raise the limit of open files (`ulimit -n`).",
@@ -53,7 +53,7 @@ def crash_report(error: BaseException) -> str:
     return "\n".join(
         (
             "This is a mistake in sandbox itself.",
-            f"sandbox {sandbox.__version__}",
+            f"sandbox {VERSION}",
             f"Python {platform.python_version()}, {platform.platform()}",
             f"command: {' '.join(sys.argv)}",
             "".join(traceback.format_exception(error)).rstrip(),

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-import sandbox
 from sandbox.agents.base import Agent
 from sandbox.agents.minimal import MinimalAgent
 from sandbox.container import candidate as candidates
@@ -27,6 +26,7 @@ from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import UNKNOWN, Actor, Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
+from sandbox.model.version import VERSION
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.admission import FREE, Place
@@ -129,7 +129,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         inside=trial.inside is not None,
         approver=trial.approver.name,
         mode=trial.mode,
-        sandbox_version=sandbox.__version__,
+        sandbox_version=VERSION,
         engine=" ".join((about.name, about.version, about.runtime)).strip(),
         started=_now(),
         client=trial.client,

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-import sandbox
 from sandbox.container.engines.base import Conversation
+from sandbox.model.version import VERSION
 
 REVISION = "2025-06-18"
 KNOWN = ("2024-11-05", "2025-03-26", REVISION, "2025-11-25")
@@ -87,7 +87,7 @@ class Client:
         self._seconds = seconds
         self._buffer = b""
         self._last = 0
-        me = {"name": "sandbox", "version": sandbox.__version__}
+        me = {"name": "sandbox", "version": VERSION}
         offer = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": me}
         hello = self._ask("initialize", offer, _Hello)
         if hello.revision not in KNOWN:

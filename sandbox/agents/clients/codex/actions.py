@@ -11,16 +11,16 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-import sandbox
 from sandbox.agents.call_server import address
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.model.errors import CallError
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.version import VERSION
 
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
-    "clientInfo": {"name": "codex-bridge", "version": sandbox.__version__},
+    "clientInfo": {"name": "codex-bridge", "version": VERSION},
 }
 _ENVELOPE = 200
 """Bytes that surely hold what stands around the parameters of a message."""

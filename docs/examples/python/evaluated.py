@@ -1,0 +1,16 @@
+"""Let a function act in two tasks, twice each, two at once."""
+
+import sandbox
+
+
+def agent(world: sandbox.World) -> dict | None:
+    """Look, mend nothing, and give no answer."""
+    listed = world.step("list_files", recursive=True)
+    assert listed.status == "ok"
+    return None
+
+
+outcomes = sandbox.evaluate(["qs/*", "humanize/file-sizes"], agent, trials=2, jobs=2)
+for outcome in outcomes:
+    print(outcome.task, outcome.verdict, outcome.how, outcome.rewards["progress"])
+print(sum(outcome.reward for outcome in outcomes) / len(outcomes))

@@ -1,0 +1,121 @@
+"""An agent that is a function of this process: it gets a world, and acts in it by calls."""
+
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import JsonValue
+
+from sandbox.agents.base import Departure
+from sandbox.agents.called_agent import CalledAgent
+from sandbox.agents.tools import tools
+from sandbox.model.action import FinalAnswer
+from sandbox.model.briefing import Briefing, Reply
+from sandbox.model.errors import ModelError, SandboxError
+from sandbox.model.observation import ErrorCode
+from sandbox.model.usage import ModelUsage
+
+Shape = Literal["openai", "anthropic"]
+"""Whose way of describing tools: `chat.completions` of the one, `messages` of the other."""
+
+
+class World:
+    """What is to be done, and the actions by which it can be done."""
+
+    def __init__(self, agent: CalledAgent, briefing: Briefing) -> None:
+        self.briefing = briefing
+        self.over = False
+        """Whether the run has ended: by an answer, by a limit, or from outside."""
+        self._agent = agent
+
+    @property
+    def prompt(self) -> str:
+        """What the agent is asked to do, with the title before it."""
+        return f"{self.briefing.title}\n\n{self.briefing.prompt}"
+
+    def step(
+        self,
+        action: str,
+        arguments: Mapping[str, JsonValue] | None = None,
+        /,
+        usage: ModelUsage | None = None,
+        **named: JsonValue,
+    ) -> Reply:
+        """Perform an action and wait for what comes of it, from any thread.
+
+        Arguments are given as a mapping, by name, or both. What is refused is a reply like any
+        other: `status` is `error`, and `error_code` says why. After the end it is `run_over`.
+        """
+        reply = self._agent.call(action, {**(arguments or {}), **named}, usage)
+        answered = action == FinalAnswer.name and reply.status == "ok"
+        self.over = self.over or answered or reply.error_code is ErrorCode.RUN_OVER
+        return reply
+
+    def tools(self, shape: Shape = "openai") -> list[dict[str, JsonValue]]:
+        """Return the actions as tools of a model; the final answer has the task's fields."""
+        if shape == "anthropic":
+            return [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "input_schema": tool.parameters,
+                }
+                for tool in tools(self.briefing)
+            ]
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in tools(self.briefing)
+        ]
+
+
+Function = Callable[[World], Mapping[str, JsonValue] | None]
+"""Acts in a world; what it returns is the final answer's fields, None where it has none to give."""
+
+
+class FunctionAgent(CalledAgent):
+    """Lets a function act, in a thread of its own."""
+
+    def __init__(self, function: Function, name: str, log: Path | None = None) -> None:
+        super().__init__(name)
+        self._function = function
+        self._log = log
+        self._status: int | None = None
+
+    def begin(self, briefing: Briefing) -> None:
+        """Start the function."""
+        work = threading.Thread(target=self._work, args=(briefing,), name="agent", daemon=True)
+        work.start()
+
+    def ending(self) -> Departure:
+        """Say how it ended; one that raised an exception has crashed."""
+        return Departure(super().ending().says, self._status)
+
+    def _work(self, briefing: Briefing) -> None:
+        world = World(self, briefing)
+        try:
+            fields = self._function(world)
+            if fields is not None:
+                reply = world.step(FinalAnswer.name, fields={**fields})
+                if reply.status == "error" and not world.over:
+                    raise ValueError(f"The answer was refused: {reply.message}")  # noqa: TRY301
+        except (ModelError, KeyboardInterrupt) as error:  # the first asks not to be counted
+            self.fail(error if isinstance(error, SandboxError) else ModelError("Interrupted."))
+        except BaseException as error:  # noqa: BLE001 - whatever the function does, the run ends
+            self._status = 1
+            self._note(traceback.format_exc())
+            self.leave(f"The agent raised {type(error).__name__}: {error}")
+        else:
+            self.leave("The agent returned without an answer.")
+
+    def _note(self, text: str) -> None:
+        if self._log is not None:
+            self._log.write_text(text, encoding="utf-8", errors="replace")

@@ -1,0 +1,94 @@
+"""The sandbox as a library: the examples of its page, and what they leave."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+import sandbox
+from sandbox.model.errors import UsageError
+from sandbox.model.store import Store
+from tests import ROOT
+from tests.end_to_end.commands import TASK
+
+pytestmark = pytest.mark.engine
+
+EXAMPLES = sorted((ROOT / "docs/examples/python").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_of_the_page_runs_as_it_stands_there(
+    example: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert example.read_text().rstrip() in (ROOT / "docs/python.md").read_text()
+    monkeypatch.setenv("SANDBOX_RUNS", str(runs))
+    done = subprocess.run(
+        [sys.executable, example], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert len(done.stdout.splitlines()) <= 8
+    for folder in Store(runs).folders():
+        assert folder.record().ended is not None
+
+
+def test_the_oracles_steps_are_worth_one(runs: Path) -> None:
+    from sandbox.tasks import library
+
+    *steps, final = library.load(TASK).task.oracle
+    with sandbox.open(TASK, name="steps", runs=runs) as world:
+        for each in steps:
+            assert world.step(each.action, each.arguments).status == "ok"
+        with pytest.raises(UsageError, match="refused"):
+            world.finish({"wrong": 1})
+        fields = final.arguments["fields"]
+        assert isinstance(fields, dict)
+        outcome = world.finish(fields)
+    assert (outcome.passed, outcome.reward, outcome.how) == (True, 1.0, "answered")
+    assert set(outcome.rewards.values()) == {1.0}
+    assert world.outcome is outcome
+    (folder,) = Store(runs).folders()
+    assert (folder.id, folder.record().agent) == (outcome.run, "steps")
+
+
+def test_many_are_open_at_once_and_each_is_its_own(runs: Path) -> None:
+    barrier = threading.Barrier(3)
+
+    def act(number: int) -> str:
+        with sandbox.open(TASK, runs=runs) as world:
+            world.step("run_command", command=f"echo {number} > /tmp/mine")
+            barrier.wait(120)
+            return str(world.step("run_command", command="cat /tmp/mine").result["stdout"])
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(act, range(3))) == ["0\n", "1\n", "2\n"]
+
+
+def test_what_goes_wrong_in_the_block_is_what_is_told(runs: Path) -> None:
+    with pytest.raises(ZeroDivisionError), sandbox.open(TASK, runs=runs) as world:
+        world.step("run_command", command=f"sleep {1 // 0}")
+    (folder,) = Store(runs).folders()
+    assert folder.record().verdict == "failed"
+
+
+def test_a_task_that_is_not_there_is_told_at_once(runs: Path) -> None:
+    with pytest.raises(UsageError, match="no task"):
+        sandbox.open("humanize/nothing", runs=runs)
+
+
+def test_a_function_that_raises_has_crashed_and_the_others_go_on(runs: Path) -> None:
+    turns = iter(range(2))
+
+    def agent(world: sandbox.World) -> Mapping[str, JsonValue] | None:
+        if next(turns) == 0:
+            raise KeyError("first")
+        return None
+
+    found = sandbox.evaluate(TASK, agent, trials=2, runs=runs)
+    assert sorted(str(outcome.how) for outcome in found) == ["crashed", "gave_up"]
+    assert [outcome.reward for outcome in found] == [0, 0]
+    assert {outcome.task for outcome in found} == {TASK}

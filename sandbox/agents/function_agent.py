@@ -13,7 +13,7 @@ from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.tools import tools
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing, Reply
-from sandbox.model.errors import ModelError, SandboxError
+from sandbox.model.errors import ModelError
 from sandbox.model.observation import ErrorCode
 from sandbox.model.usage import ModelUsage
 
@@ -107,8 +107,8 @@ class FunctionAgent(CalledAgent):
                 reply = world.step(FinalAnswer.name, fields={**fields})
                 if reply.status == "error" and not world.over:
                     raise ValueError(f"The answer was refused: {reply.message}")  # noqa: TRY301
-        except (ModelError, KeyboardInterrupt) as error:  # the first asks not to be counted
-            self.fail(error if isinstance(error, SandboxError) else ModelError("Interrupted."))
+        except ModelError as error:  # it asks not to be counted
+            self.fail(error)
         except BaseException as error:  # noqa: BLE001 - whatever the function does, the run ends
             self._status = 1
             self._note(traceback.format_exc())

@@ -1,6 +1,7 @@
 """What tells an agent from its next version: the files that its command line names."""
 
 import hashlib
+import os
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,8 +19,8 @@ def digest(command: str, folder: Path | None = None) -> str:
     found = hashlib.sha256()
     files = [*_named(command), *_below(folder)]
     for name, path in files:
-        found.update(f"{name}\0{path.stat().st_size}\0".encode())
-        if path.stat().st_size <= MOST_BYTES:
+        found.update(f"{name}\0{path.stat().st_size}\0".encode("utf-8", "surrogateescape"))
+        if path.stat().st_size <= MOST_BYTES and os.access(path, os.R_OK):
             found.update(path.read_bytes())
     return found.hexdigest() if files else ""
 
@@ -31,7 +32,8 @@ def _named(command: str) -> Iterable[tuple[str, Path]]:
         return  # said where the command is started
     for position, word in enumerate(words):
         path = Path(word)
-        if (position or "/" in word) and _is_file(path):
+        is_path = position or "/" in word or word.endswith((".yaml", ".yml"))
+        if is_path and _is_file(path):
             yield path.name, path
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sandbox.cli.order import Order, planned
+from sandbox.cli.order import Cast, Order, planned
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Who
@@ -52,7 +52,10 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
         if over:
             told = f"{len(over)} of {len(plan.cells)} runs are over"
             progress.done(f"experiment {experiment.name} goes on: {told}")
-        results = _Rounds(order, experiment, engine, progress).all(store) if left else []
+        results = []
+        if left:
+            prepare = _prepare(order, cast, experiment, engine, progress)
+            results = _Rounds(order, experiment, engine, prepare, progress).all(store)
     finally:
         progress.close()
         engine.close()
@@ -76,14 +79,19 @@ class _Rounds:
     """What is left of an experiment, run; and what errors have ended, run again."""
 
     def __init__(
-        self, order: Order, experiment: "Experiment", engine: "Engine", progress: Progress
+        self,
+        order: Order,
+        experiment: "Experiment",
+        engine: "Engine",
+        prepare: "Callable[[Job], Trial]",
+        progress: Progress,
     ) -> None:
         self._order = order
         self._experiment = experiment
         self._engine = engine
         self._progress = progress
         self._results: list[JobResult] = []
-        self._prepare = _prepare(order, experiment, engine, progress)
+        self._prepare = prepare
 
     def all(self, store: "Store") -> "list[JobResult]":
         """Run until nothing is left that trying again may help, or it was tried often enough."""
@@ -150,7 +158,7 @@ class _Rounds:
 
 
 def _prepare(
-    order: Order, experiment: "Experiment", engine: "Engine", progress: Progress
+    order: Order, cast: Cast, experiment: "Experiment", engine: "Engine", progress: Progress
 ) -> "Callable[[Job], Trial]":
     """Build every image, then give what makes a trial of a job."""
     from sandbox.cli.approver import choose_approver
@@ -161,7 +169,6 @@ def _prepare(
     images = Images(engine, places.cache())
     loaded = {task.task.id: task for task in order.tasks}
     built = {name: images.ensure(task, progress.doing) for name, task in loaded.items()}
-    cast = order.cast()
 
     def prepare(job: "Job") -> Trial:
         task = loaded[job.task]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 RETRIES = 2
 
+Cast = dict[Who, dict[str, ChosenAgent]]
+"""Agents by who acts, then by the id of the task."""
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -48,13 +51,13 @@ class Order:
     approver: str
     keep: bool = False
 
-    def cast(self) -> dict[Who, dict[str, ChosenAgent]]:
-        """Make each agent for each task; by who acts, then by the task's id."""
-        found: dict[Who, dict[str, ChosenAgent]] = {}
+    def cast(self) -> Cast:
+        """Make each agent for each task."""
+        found: Cast = {}
         for choice in self.agents:
             made = {task.task.id: choose_agent(choice, task, self.within) for task in self.tasks}
             one = next(iter(made.values()))
-            version = one.actor.digest[:8] or (one.client.version if one.client else "")
+            version = one.actor.version(one.client)
             found[Who(agent=one.label, mode=choice.trial_mode, version=version)] = made
         return found
 

@@ -24,6 +24,10 @@ class Actor(Record):
     tags: dict[str, str] = {}
     """What `--tag` said."""
 
+    def version(self, client: ClientRecord | None) -> str:
+        """Say what tells two agents of one label apart: their files, else the client's version."""
+        return self.digest[:8] or (client.version if client else "")
+
 
 UNKNOWN = Actor()
 
@@ -73,8 +77,8 @@ class RunRecord(Record):
 
     @property
     def version(self) -> str:
-        """What tells two agents of one label apart: the files it is made of, or its version."""
-        return self.actor.digest[:8] or (self.client.version if self.client else "")
+        """What tells the agent from another of its label, where that is known."""
+        return self.actor.version(self.client)
 
     @property
     def crashed(self) -> bool:

@@ -89,7 +89,7 @@ def begun(*words: str | Path) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("kills", "trials"), [(4, 6), pytest.param(50, 40, marks=pytest.mark.thorough)]
+    ("kills", "trials"), [(3, 4), pytest.param(50, 40, marks=pytest.mark.thorough)]
 )
 def test_a_killed_experiment_loses_no_cell_and_doubles_none(
     runs: Path, kills: int, trials: int
@@ -101,7 +101,7 @@ def test_a_killed_experiment_loses_no_cell_and_doubles_none(
     for number in range(kills):
         first = number == 0
         process = begun(*words) if first else begun("resume", "--jobs", "2", "--runs", runs)
-        time.sleep(chance.uniform(1.0, 6.0))
+        time.sleep(chance.uniform(1.0, 5.0))
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -22,6 +22,11 @@ def test_an_edited_agent_is_another_one(agent: Path) -> None:
     assert digest("python3 agent.py --fast") not in ("", before)
 
 
+def test_a_script_in_this_folder_counts(agent: Path) -> None:
+    agent.with_name("script.yaml").write_text("[]")
+    assert digest("script.yaml") != ""
+
+
 def test_where_it_lies_makes_no_difference(agent: Path) -> None:
     assert digest("python3 agent.py") == digest(f"python3 {agent}")
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
 from sandbox.cli.inside import InsideChoice, equip, make
 from sandbox.model.errors import UsageError
-from sandbox.model.run import UNKNOWN, Actor
 
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.agents.mcp_agent import Place
     from sandbox.model.client import ClientRecord
+    from sandbox.model.run import Actor
     from sandbox.model.store import RunFolder
     from sandbox.model.usage import Price
     from sandbox.run.trial import Inside
@@ -35,9 +35,15 @@ class ChosenAgent:
     client: "ClientRecord | None" = None
     label: str = ""
     """What reports call it."""
-    actor: Actor = UNKNOWN
+    actor: "Actor | None" = None
+    """What is known of it besides the label."""
     inside: "Inside | None" = None
     """What it has in the container, where it runs there."""
+
+    @property
+    def version(self) -> str:
+        """What tells it from another of its label, where that is known."""
+        return self.actor.version(self.client) if self.actor else ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -74,9 +80,10 @@ def choose_agent(
     return replace(found, label=label, actor=_actor(choice, within))
 
 
-def _actor(choice: AgentChoice, within: InsideChoice) -> Actor:
+def _actor(choice: AgentChoice, within: InsideChoice) -> "Actor":
     """Say what is known of an agent besides its label."""
     from sandbox.agents.program_digest import digest
+    from sandbox.model.run import Actor
 
     return Actor(
         command=choice.agent,

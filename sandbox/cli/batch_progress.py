@@ -11,8 +11,6 @@ import typer
 
 from sandbox.cli.order import Cast, Order, planned
 from sandbox.cli.terminal import Progress, coloured, line
-from sandbox.model.grade import Verdict
-from sandbox.model.job import Who
 
 if TYPE_CHECKING:
     from sandbox.agents.base import Agent
@@ -108,6 +106,8 @@ class _Rounds:
 
     def _round(self, store: "Store") -> bool:
         """Run what is left; whether trying again may help some of it."""
+        from sandbox.model.grade import Verdict
+
         hopeless = {result.job for result in self._results if result.lasting}
         jobs = [job for job in self._experiment.left() if job not in hopeless]
         if not jobs:
@@ -163,6 +163,7 @@ def _prepare(
     """Build every image, then give what makes a trial of a job."""
     from sandbox.cli.approver import choose_approver
     from sandbox.model import places
+    from sandbox.model.job import Who
     from sandbox.run.trial import Trial
     from sandbox.tasks.images import Images
 

@@ -1,6 +1,6 @@
 """What several runs are made of, as a command line says it and as an experiment keeps it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,15 +10,15 @@ import typer
 from sandbox.cli.agent import ChosenAgent, choose_agent
 from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
 from sandbox.cli.inside import InsideChoice
-from sandbox.model.job import Who
 
 if TYPE_CHECKING:
     from sandbox.model.experiment import Plan, PlannedAgent
+    from sandbox.model.job import Who
     from sandbox.tasks.library import LoadedTask
 
 RETRIES = 2
 
-Cast = dict[Who, dict[str, ChosenAgent]]
+Cast = Mapping["Who", Mapping[str, ChosenAgent]]
 """Agents by who acts, then by the id of the task."""
 
 
@@ -53,16 +53,17 @@ class Order:
 
     def cast(self) -> Cast:
         """Make each agent for each task."""
-        found: Cast = {}
+        from sandbox.model.job import Who
+
+        found: dict[Who, dict[str, ChosenAgent]] = {}
         for choice in self.agents:
             made = {task.task.id: choose_agent(choice, task, self.within) for task in self.tasks}
             one = next(iter(made.values()))
-            version = one.actor.version(one.client)
-            found[Who(agent=one.label, mode=choice.trial_mode, version=version)] = made
+            found[Who(agent=one.label, mode=choice.trial_mode, version=one.version)] = made
         return found
 
 
-def planned(order: Order, cast: Sequence[Who]) -> "Plan":
+def planned(order: Order, cast: "Sequence[Who]") -> "Plan":
     """Return the plan of what is ordered."""
     from sandbox.model.experiment import Plan
     from sandbox.run import batch, experiment

@@ -1,23 +1,8 @@
 """How a run ended, in a word that a person sorts runs by."""
 
-from typing import Literal
-
 from sandbox.model.base import Record
 from sandbox.model.event import EndReason, RunEnded
-
-How = Literal[
-    "answered",
-    "gave_up",
-    "crashed",
-    "silent",
-    "garbled",
-    "budget",
-    "provider_error",
-    "interrupted",
-    "machinery",
-]
-"""`gave_up` is an agent that ended in good order without an answer, `crashed` one that did not;
-`budget` is any limit of the task's."""
+from sandbox.model.how import How
 
 _OTHERS: dict[EndReason, How] = {
     "final_answer": "answered",

@@ -3,7 +3,7 @@
 from sandbox.model.base import Record
 from sandbox.model.coverage import Coverage
 from sandbox.model.grade import Verdict
-from sandbox.model.how_ended import How
+from sandbox.model.how import How
 
 SCHEMA_VERSION = 1
 

@@ -2,7 +2,7 @@
 
 from sandbox.model.base import Record
 from sandbox.model.grade import RunGrade, Verdict
-from sandbox.model.how_ended import How
+from sandbox.model.how import How
 from sandbox.model.store import RunFolder
 
 

@@ -91,7 +91,7 @@ class Trial:
     """What stands between the agent and the run."""
     label: str = ""
     """How the agent is called in reports, where it is not to be by its own name."""
-    actor: Actor = UNKNOWN
+    actor: Actor | None = None
     experiment: str = ""
     """The name of the one that it belongs to."""
     client: ClientRecord | None = None
@@ -124,7 +124,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         image=trial.image.tag,
         image_id=trial.image.id,
         agent=trial.label or agent.name,
-        actor=trial.actor,
+        actor=trial.actor or UNKNOWN,
         experiment=trial.experiment,
         inside=trial.inside is not None,
         approver=trial.approver.name,

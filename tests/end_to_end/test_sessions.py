@@ -38,7 +38,8 @@ def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
             assert session.reply(each.action, each.arguments).status == "ok"
         closed = session.close()
         assert (closed.code, closed.err) == (0, "")
-        assert closed.out.startswith("verdict: passed\n")
+        assert closed.out.startswith("ended: answered after 17 turns")
+        assert "\nverdict: passed\n" in closed.out
         assert gone(lambda: alive(session.keeper))
         late = session.call("list_files", {})
         assert (late.code, late.out) == (2, "")

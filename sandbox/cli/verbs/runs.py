@@ -14,7 +14,7 @@ from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import table
 from sandbox.cli.terminal import document, line
 from sandbox.model.errors import StoreError, UsageError
-from sandbox.model.how_ended import How
+from sandbox.model.how import How
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

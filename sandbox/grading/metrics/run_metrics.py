@@ -9,7 +9,8 @@ from sandbox.grading.metrics.action_calls import Call, calls
 from sandbox.model.event import Entry, Final, RunEnded
 from sandbox.model.fact import Shown
 from sandbox.model.grade import RunGrade, Verdict
-from sandbox.model.how_ended import How, how_ended
+from sandbox.model.how import How
+from sandbox.model.how_ended import how_ended
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.run import RunRecord
 from sandbox.model.task import Task

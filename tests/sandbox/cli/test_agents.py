@@ -120,6 +120,7 @@ def test_two_models_of_one_client_are_two_agents(
         )
     )
     assert [plain.label, one.label, named.label] == ["kimi", "kimi:k2", "ours"]
+    assert named.actor is not None
     assert (named.actor.model, named.actor.command) == ("k2", "kimi")
     assert named.actor.tags == {"a": "b=c"}
 

@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 
 from sandbox.model.event import EndReason, RunEnded
-from sandbox.model.how_ended import How, how_ended
+from sandbox.model.how import How
+from sandbox.model.how_ended import how_ended
 
 
 def ended(reason: EndReason, status: int | None = None) -> RunEnded:

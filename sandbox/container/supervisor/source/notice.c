@@ -18,6 +18,7 @@
 #define REST_US 20000   /* between two looks at the kernel's queue, which must not overflow */
 #define PENDING 2048    /* paths that are told together */
 #define PENDING_SLOTS 4096
+#define EVENTS_BYTES 16384 /* fewer events than half of what may be pending */
 #define HASH_MOST (8u << 20) /* bytes of the largest file whose content is told by its digest */
 #define HEAD_MOST 64    /* bytes of a small file that are told themselves: a ref of git's */
 
@@ -217,14 +218,23 @@ static void take(const struct inotify_event *event) {
     if (event->mask & (IN_CREATE | IN_MOVED_TO)) watch_tree(path, true);
 }
 
-void notice_look(void) {
+/* Takes what the kernel's queue holds. Where `patient`, what is pending is told before it is too much
+   to be told at once, and no more is taken than the host has room for. */
+static void look(bool patient) {
     static union {
         struct inotify_event event;
-        char bytes[65536];
+        char bytes[EVENTS_BYTES];
     } buffer;
     ssize_t got;
     looked_us = now_us();
-    while ((got = read(folders_queue(), &buffer, sizeof buffer)) > 0) {
+    for (;;) {
+        if (patient && waiting > PENDING / 2) {
+            if (!queue_has_room()) return;
+            tell_pending(false);
+            if (!queue_flush()) return;
+        }
+        got = read(folders_queue(), &buffer, sizeof buffer);
+        if (got <= 0) return;
         for (ssize_t at = 0; at < got;) {
             const struct inotify_event *event = (const void *)(buffer.bytes + at);
             take(event);
@@ -233,13 +243,17 @@ void notice_look(void) {
     }
 }
 
+void notice_look(void) {
+    look(true);
+}
+
 void notice_drain(void) {
     notice_before_end(true);
     if (tell_ends) tell_ends(true);
 }
 
 void notice_before_end(bool git) {
-    if (folders_queue() >= 0) notice_look();
+    if (folders_queue() >= 0) look(false);
     tell_pending(true);
     if (!git) return;
     if (tell_ends) tell_ends(false);

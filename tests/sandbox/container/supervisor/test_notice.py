@@ -294,6 +294,19 @@ def test_a_queue_that_overflows_is_said(local: Local, folder: Path, told: Told) 
     assert "wrote src/a.py" in told.take(), "and it goes on"
 
 
+def test_many_files_of_one_program_are_all_told(local: Local, folder: Path, told: Told) -> None:
+    """Nothing begins or ends meanwhile; more is touched than could be told at once."""
+    program = folder / "cache/program.py"
+    program.write_text(
+        "import os\n"
+        "for number in range(12000):\n"
+        "    os.close(os.open(f'src/{number:05}' + 'x' * 200, os.O_CREAT | os.O_WRONLY))\n"
+    )
+    shell(local, folder, f"{sys.executable} cache/program.py; true")
+    assert "lost" not in told.take()
+    assert len(told.state()) == 12000
+
+
 def test_more_folders_than_are_watched_are_said(local: Local, tmp_path: Path) -> None:
     top = tmp_path / "wide"
     for number in range(260):

@@ -121,18 +121,16 @@ static bool is_gits(const struct pending *one) {
     return strstr(one->path, "/.git/") != NULL;
 }
 
-/* Tells what is pending, in order; `but_git`: except for what git wrote. */
-static void tell_pending(bool but_git) {
-    int kept = 0;
-    for (int at = 0; at < waiting; at++) {
-        if (but_git && is_gits(&pending[at])) {
-            pending[kept++] = pending[at];
-            continue;
-        }
-        tell_one(&pending[at]);
-        free(pending[at].path);
+/* Tells what is pending, in order; the rest where `until_git`, from the first that git wrote on: what
+   a shell wrote when its git had ended comes after what that git wrote. */
+static void tell_pending(bool until_git) {
+    int told = 0;
+    for (; told < waiting && !(until_git && is_gits(&pending[told])); told++) {
+        tell_one(&pending[told]);
+        free(pending[told].path);
     }
-    waiting = kept;
+    waiting -= told;
+    memmove(pending, pending + told, (size_t)waiting * sizeof *pending);
     memset(place_of, 0, sizeof place_of); /* what is left may be told twice, which is no harm */
     if (lost && !waiting && queue_has_room()) {
         tell(TOUCHED_LOST, 0, NULL, "", NULL, 0);

@@ -121,6 +121,22 @@ static bool is_gits(const struct pending *one) {
     return strstr(one->path, "/.git/") != NULL;
 }
 
+static uint32_t mixed(const char *path, enum cause cause) {
+    uint32_t sum = 2166136261u + cause; /* FNV-1a */
+    for (; *path; path++) sum = (sum ^ (unsigned char)*path) * 16777619u;
+    return sum;
+}
+
+/* Where something pending stands in `place_of`, or would stand. */
+static uint32_t slot_of(const struct pending *one) {
+    uint32_t at = mixed(one->path, one->cause) % PENDING_SLOTS;
+    for (; place_of[at]; at = (at + 1) % PENDING_SLOTS) {
+        const struct pending *other = &pending[place_of[at] - 1];
+        if (other->cause == one->cause && strcmp(other->path, one->path) == 0) break;
+    }
+    return at;
+}
+
 /* Tells what is pending, in order; the rest where `until_git`, from the first that git wrote on: what
    a shell wrote when its git had ended comes after what that git wrote. */
 static void tell_pending(bool until_git) {
@@ -131,7 +147,8 @@ static void tell_pending(bool until_git) {
     }
     waiting -= told;
     memmove(pending, pending + told, (size_t)waiting * sizeof *pending);
-    memset(place_of, 0, sizeof place_of); /* what is left may be told twice, which is no harm */
+    memset(place_of, 0, sizeof place_of);
+    for (int left = 0; left < waiting; left++) place_of[slot_of(&pending[left])] = left + 1;
     if (lost && !waiting && queue_has_room()) {
         tell(TOUCHED_LOST, 0, NULL, "", NULL, 0);
         lost = false;
@@ -140,25 +157,16 @@ static void tell_pending(bool until_git) {
 
 /* ---- what has happened ---- */
 
-static uint32_t mixed(const char *path, enum cause cause) {
-    uint32_t sum = 2166136261u + cause; /* FNV-1a */
-    for (; *path; path++) sum = (sum ^ (unsigned char)*path) * 16777619u;
-    return sum;
-}
-
 static void note(const char *path, enum cause cause) {
     if (waiting == PENDING) tell_pending(false);
-    uint32_t at = mixed(path, cause) % PENDING_SLOTS;
-    for (; place_of[at]; at = (at + 1) % PENDING_SLOTS) {
-        const struct pending *other = &pending[place_of[at] - 1];
-        if (other->cause == cause && strcmp(other->path, path) == 0) return;
-    }
-    char *kept = strdup(path);
-    if (!kept) {
+    struct pending one = {(char *)path, cause};
+    uint32_t at = slot_of(&one);
+    if (place_of[at]) return;
+    if (!(one.path = strdup(path))) {
         lost = true;
         return;
     }
-    pending[waiting++] = (struct pending){kept, cause};
+    pending[waiting++] = one;
     place_of[at] = waiting;
 }
 

@@ -167,16 +167,12 @@ def test_a_file_that_is_gone_for_one_program_was_gone(
         "made = open('src/a.py', 'w'); rest(); made.write('two\\n')",
         "os.remove('src/a.py'); rest(); open('src/a.py', 'w').write('two\\n')",
         "os.rename('src', 'away'); rest(); os.rename('away', 'src'); edit()",
-        "open('.git/HEAD', 'w'); rest(); edit()",
     ],
 )
 def test_what_a_program_has_half_done_is_not_told(
     local: Local, folder: Path, told: Told, steps: str
 ) -> None:
     """git removes a file before it writes it anew: how much of that is seen would be chance."""
-    (folder / ".git").mkdir()
-    local.supervisor.settle()
-    told.take()
     program = folder / "cache/program.py"
     program.write_text(
         "import os, time\n"

@@ -144,6 +144,10 @@ def _open(endpoint: Endpoint, version: str) -> APIClient:
     if files := endpoint.certificates:
         certificate, key = map(str, files.client)
         tls = TLSConfig((certificate, key), str(files.authority), verify=files.verify)
-    return PatientClient(
+    client = PatientClient(
         endpoint.address, version=version, tls=tls, timeout=REQUEST_SECONDS, max_pool_size=64
     )
+    # No proxy is on the way to a socket; requests would look for one with each request, and reading
+    # the environment fails where another thread changes it meanwhile.
+    client.trust_env = endpoint.socket is None
+    return client

@@ -13,13 +13,12 @@ from dataclasses import replace
 from sandbox.agents.base import Agent
 from sandbox.container.engines.base import Engine
 from sandbox.model.errors import SandboxError, UsageError
-from sandbox.model.event import Entry
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult, Who
 from sandbox.model.store import RunFolder, Store
 from sandbox.run.admission import FREE, Queue
 from sandbox.run.stop import SLICE_SECONDS, Stop
-from sandbox.run.trial import Trial, perform
+from sandbox.run.trial import Silent, Trial, perform
 
 TRIALS_MOST = 10_000
 
@@ -104,7 +103,7 @@ class Batch:
         begun: list[RunFolder] = []
         try:
             trial = self._prepare(job)
-            folder = perform(self._watched(trial, begun), self._engine, self._store, _Silent())
+            folder = perform(self._watched(trial, begun), self._engine, self._store, Silent())
             record = folder.record()
             result = JobResult(
                 job=job, run=folder.id, verdict=record.verdict, crashed=record.crashed
@@ -141,16 +140,6 @@ class Batch:
 
         place = self._queue.place() if self._queue else FREE
         return replace(trial, agent=agent, place=place)
-
-
-class _Silent:
-    """Shows nothing of a run while it goes on."""
-
-    def stage(self, text: str) -> None:
-        """Say nothing."""
-
-    def entry(self, entry: Entry) -> None:
-        """Say nothing."""
 
 
 def exit_code(results: Sequence[JobResult]) -> int:

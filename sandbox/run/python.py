@@ -18,7 +18,6 @@ from sandbox.model import places
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing
 from sandbox.model.errors import UsageError
-from sandbox.model.event import Entry
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, Who
 from sandbox.model.run import Actor
@@ -27,7 +26,7 @@ from sandbox.rules.policy.approvers import Approver, ScriptedApprover
 from sandbox.run.batch import Batch, plan
 from sandbox.run.capacity import Capacity
 from sandbox.run.outcome import Outcome
-from sandbox.run.trial import Trial, perform
+from sandbox.run.trial import Silent, Trial, perform
 from sandbox.tasks import choice, library
 from sandbox.tasks.images import Images
 from sandbox.tasks.library import LoadedTask
@@ -52,12 +51,12 @@ class OpenWorld(World):
             pool = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="run"))
             trial = Trial(
                 task=task,
-                image=Images(engine, places.cache()).ensure(task, _quiet),
+                image=Images(engine, places.cache()).ensure(task, Silent().stage),
                 agent=lambda _: agent,
                 approver=approver or ScriptedApprover(task.task.policy),
                 label=name,
             )
-            self._run = pool.submit(perform, trial, engine, store, Quiet())
+            self._run = pool.submit(perform, trial, engine, store, Silent())
             stack.callback(agent.leave, DONE)  # before the pool waits
             pending: list[Future[Any]] = [begun, self._run]
             wait(pending, return_when=FIRST_COMPLETED)
@@ -143,7 +142,7 @@ def evaluate(
     engine = engines.connect()
     try:
         images = Images(engine, places.cache())
-        built = {name: images.ensure(task, _quiet) for name, task in loaded.items()}
+        built = {name: images.ensure(task, Silent().stage) for name, task in loaded.items()}
 
         def prepare(job: Job) -> Trial:
             task = loaded[job.task]
@@ -178,16 +177,6 @@ def evaluate(
     ]
 
 
-class Quiet:
-    """Shows nothing of a run while it goes on."""
-
-    def stage(self, text: str) -> None:
-        """Say nothing."""
-
-    def entry(self, entry: Entry) -> None:
-        """Say nothing."""
-
-
 def _store(runs: str | Path | None) -> Store:
     return Store(Path(runs) if runs is not None else places.runs())
 
@@ -198,7 +187,3 @@ def _digest(agent: Function) -> str:
         return hashlib.sha256(inspect.getsource(agent).encode()).hexdigest()
     except (OSError, TypeError):
         return ""
-
-
-def _quiet(text: str) -> None:
-    """Say nothing of what takes a moment."""

@@ -50,6 +50,16 @@ class Listener(Protocol):
         """Something was written to the trace."""
 
 
+class Silent:
+    """Shows nothing of a run while it goes on."""
+
+    def stage(self, text: str) -> None:
+        """Say nothing."""
+
+    def entry(self, entry: Entry) -> None:
+        """Say nothing."""
+
+
 Tests = Callable[[], TestReport]
 """Runs the hidden tests of a candidate in a container that the agent never saw."""
 

@@ -12,7 +12,7 @@ from sandbox.model.store import Store
 from sandbox.rules.checker.check import check
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.rewordings import catalog, reworded
-from sandbox.run.trial import Trial, perform
+from sandbox.run.trial import Silent, Trial, perform
 from sandbox.run.validate.cases import Case, oracles, violators
 from sandbox.run.validate.expectations import broken_rules
 from sandbox.tasks import library
@@ -20,14 +20,6 @@ from sandbox.tasks.images import Images
 from tests.end_to_end.commands import validate
 
 pytestmark = pytest.mark.engine
-
-
-class Quiet:
-    def stage(self, text: str) -> None:
-        """Nobody looks."""
-
-    def entry(self, entry: object) -> None:
-        """Nobody looks."""
 
 
 def graded(engine: Engine, runs: Path, name: str, agent: str, words: str) -> tuple[Case, RunGrade]:
@@ -43,7 +35,7 @@ def graded(engine: Engine, runs: Path, name: str, agent: str, words: str) -> tup
     trial = Trial(
         loaded, image, lambda _: ScriptedAgent(script), ScriptedApprover(loaded.task.policy)
     )
-    folder = perform(trial, engine, Store(runs), Quiet())
+    folder = perform(trial, engine, Store(runs), Silent())
     return case, folder.load(folder.grade, RunGrade)
 
 

@@ -79,7 +79,7 @@ def test_nothing_runs_that_was_not_approved(session: Session, mode: str) -> None
     assert act(session, "hold", OWN, mode, *arguments).exit_code == 0
     left = {entry.path for entry in session.list("/tmp")}
     assert not left & {b"mark", b"evil.mark"}
-    assert len(recorder.all) > 30, "as many as a busy machine gets to within the time"
+    assert len(recorder.all) > 60
 
 
 def test_the_agent_cannot_touch_the_supervisor(session: Session) -> None:

@@ -259,10 +259,18 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def files_digest(files: list[Path], root: Path) -> str:
-    """SHA-256 over names below `root`, executable bits and contents, as hexadecimal."""
+    """SHA-256 over names below `root`, executable bits and contents, as hexadecimal.
+
+    DocumentError for a file that cannot be read.
+    """
     digest = hashlib.sha256()
     for path in files:
-        executable = bool(path.stat().st_mode & 0o100)
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        try:
+            executable = bool(path.stat().st_mode & 0o100)
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise DocumentError(
+                f"{path}: cannot be read: {error.strerror}", "Check the path and its permissions."
+            ) from error
         digest.update(f"{path.relative_to(root).as_posix()}\0{executable:d}\0{content}\n".encode())
     return digest.hexdigest()

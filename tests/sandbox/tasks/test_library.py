@@ -101,6 +101,12 @@ def test_what_the_task_names_must_exist(project: Path, old: str, new: str, probl
         library.load(NAME)
 
 
+def test_a_repository_without_its_file_is_said(project: Path) -> None:
+    (project / "task_repos" / "humanize" / "repo.yaml").unlink()
+    with pytest.raises(DocumentError, match=r"humanize/repo.yaml: cannot be read"):
+        library.load(NAME)
+
+
 def test_hidden_files_without_a_listed_test_are_told(project: Path) -> None:
     assert library.unlisted(library.load(NAME)) == []
     added = project / "task_repos" / NAME / "hidden" / "tests" / "test_forgotten.py"

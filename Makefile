@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer clean
+.PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer browser clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -25,7 +25,7 @@ test: setup fuzzer ## the tests, those with the engine included
 	@echo "==> testing"
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not clients and not thorough"
 
-test-all: setup fuzzer agents ## all tests: real clients, long fuzzing, whole validations as well
+test-all: setup fuzzer browser agents ## all tests: real clients, long fuzzing, whole validations as well
 	@echo "==> testing everything"
 	@SANDBOX_TEST_AGENTS=1 SANDBOX_FUZZ_SECONDS=120 $(BIN)/python -m pytest $(PARALLEL)
 
@@ -66,6 +66,9 @@ environment:
 
 fuzzer:
 	@sh .ci/fuzzer
+
+browser:
+	@sh .ci/browser
 
 clean: ## remove what `make` made in this folder; runs stay
 	@echo "==> removing .venv and caches"

@@ -42,6 +42,7 @@ from sandbox.cli.verbs import (
     tasks,
     trace,
     validate,
+    view,
 )
 from sandbox.cli.verbs import open as opening
 from sandbox.model.errors import SandboxError
@@ -70,6 +71,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "close": close.close,
     "build": build.build,
     "runs": runs.runs,
+    "view": view.view,
     "diff": diff.diff,
     "tasks": tasks.tasks,
     "show": show.show,

@@ -234,21 +234,18 @@ def _word(result: "JobResult") -> str:
 
 def _outcome(run: str, store: "Store") -> tuple[str, str]:
     """Turns and seconds of a graded run, and the first reason against it."""
-    from sandbox.model import trace as traces
-    from sandbox.model.errors import StoreError
+    from sandbox.grading.first_reason import first_reason
     from sandbox.model.grade import RunGrade
 
     folder = store.folder(run)
-    grade = folder.load(folder.grade, RunGrade)
-    reason = next((each.message for part in grade.grades for each in part.reasons), "")
-    try:
-        entries = traces.read(folder.trace).entries
-    except StoreError:
-        return "", reason
-    last = entries[-1].event if entries else None
-    if last is None or last.kind != "run_ended":
-        return "", reason
-    return f"{last.turns} turns {last.seconds:6.1f} s", reason
+    end = folder.record().end
+    if end is None:
+        return "", ""
+    size = f"{end.turns} turns {end.seconds:6.1f} s"
+    if end.how == "crashed":
+        return size, end.message
+    first = first_reason(folder.load(folder.grade, RunGrade))
+    return size, first.reason.message if first else ""
 
 
 def summary(results: "Sequence[JobResult]", planned: int) -> str:

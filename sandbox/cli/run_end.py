@@ -47,3 +47,9 @@ def last_words(folder: "RunFolder") -> list[str]:
     except OSError:
         return []
     return [each for each in text.splitlines() if each.strip()][-LAST_LINES:]
+
+
+def where_to_look(folder: "RunFolder") -> str:
+    """Name the run, and the commands that show it."""
+    name = folder.id[:8]
+    return f"run {folder.id}: sandbox view {name}, sandbox diff {name}, sandbox trace {name}"

@@ -46,8 +46,13 @@ def line(text: str) -> str:
     return _row(text.replace("\n", "\\n").replace("\t", " "))
 
 
+def visible(text: str) -> str:
+    """Replace control characters, tabs and newlines apart, by their escapes."""
+    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
 def _row(text: str) -> str:
-    shown = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text[:LONGEST])
+    shown = visible(text[:LONGEST])
     if len(text) <= LONGEST and len(shown) <= LONGEST:
         return shown
     return f"{shown[:LONGEST]}… (a line of {len(text):,} characters)"

@@ -22,7 +22,7 @@ from sandbox.model.grade import OwnTests, TestOutcome, TestReport, TestRun
 from sandbox.model.session import ROOT
 from sandbox.tasks.library import LoadedTask
 
-LOG_LIMIT = 16 << 10
+LOG_LIMIT = 64 << 10
 OWN_SECONDS = 60.0
 """How long the tests that the agent had to write may take."""
 

@@ -21,6 +21,7 @@ from sandbox.model.report import (
     Comparison,
     Difference,
     Distribution,
+    Estimate,
     Reliability,
     Report,
     RunMetrics,
@@ -55,6 +56,12 @@ def report(runs: Sequence[RunMetrics], k: int | None = None) -> Report:
         ),
         runs=tuple(ordered),
     )
+
+
+def pass_rate(runs: Sequence[RunMetrics]) -> Estimate | None:
+    """Estimate how many runs pass, as the mean over tasks; None where no run was graded."""
+    graded = any(run.graded for run in runs)
+    return _reliability(_task_trials(runs), 1)[0].pass_at_k if graded else None
 
 
 def comparison(runs: Sequence[RunMetrics], agent_a: str, agent_b: str) -> Comparison:

@@ -3,6 +3,7 @@
 from sandbox.model.base import Record
 from sandbox.model.event import EndReason, RunEnded
 from sandbox.model.how import How
+from sandbox.model.usage import ModelUsage
 
 _OTHERS: dict[EndReason, How] = {
     "final_answer": "answered",
@@ -27,12 +28,18 @@ class RunEnd(Record):
     turns: int
     seconds: float
     """As the run's last event has them."""
+    usage: ModelUsage | None = None
+    """What the agent says that its model has used in the whole run."""
 
     @classmethod
-    def of(cls, ended: RunEnded) -> "RunEnd":
+    def of(cls, ended: RunEnded, usage: ModelUsage | None) -> "RunEnd":
         """Sum up the last event of a run."""
         return cls(
-            how=how_ended(ended), message=ended.message, turns=ended.turns, seconds=ended.seconds
+            how=how_ended(ended),
+            message=ended.message,
+            turns=ended.turns,
+            seconds=ended.seconds,
+            usage=usage,
         )
 
 

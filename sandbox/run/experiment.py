@@ -88,6 +88,10 @@ class Experiment:
                 self._take(found, end)
         return [found[cell] for cell in sorted(found)]
 
+    def runs(self) -> dict[int, str]:
+        """Give the newest run of each cell that was begun, by the cell's place in the plan."""
+        return {line.cell: line.run for line in self._lines()}
+
     def left(self) -> list[Job]:
         """Give the cells that are still to be done, in the order of the plan."""
         over = {result.job for result in self.done()}
@@ -157,6 +161,13 @@ def named(store: Store) -> list[Experiment]:
     paths = [path.parent for path in (store.root / FOLDER).glob("*/plan.json")]
     found = [Experiment(path, store) for path in paths]
     return sorted(found, key=lambda each: (each.plan.created, each.name), reverse=True)
+
+
+def find(store: Store, name: str) -> Experiment | None:
+    """Give the experiment of a name, None where there is none."""
+    path = store.root / FOLDER / name
+    known = "/" not in name and (path / "plan.json").exists()
+    return Experiment(path, store) if known else None
 
 
 def opened(store: Store, plan: Plan, name: str | None) -> Experiment:

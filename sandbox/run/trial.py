@@ -21,11 +21,12 @@ from sandbox.model import trace as traces
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.errors import CoverageError, SandboxError, StoreError
-from sandbox.model.event import Entry, RunEnded, RunStarted
+from sandbox.model.event import ActionTaken, Entry, RunEnded, RunStarted
 from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import UNKNOWN, Actor, Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
+from sandbox.model.usage import ModelUsage, total
 from sandbox.model.version import VERSION
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
@@ -271,9 +272,13 @@ def _run_agent(
         model=Forwarder(upstream) if upstream else None,
     )
 
+    used: list[ModelUsage] = []
+
     def written(entry: Entry) -> None:
+        if isinstance(entry.event, ActionTaken | RunEnded) and entry.event.usage is not None:
+            used.append(entry.event.usage)
         if isinstance(entry.event, RunEnded):
-            end = {"end": RunEnd.of(entry.event)}
+            end = {"end": RunEnd.of(entry.event, total(used))}
             with suppress(StoreError):  # the disk is full, which is told at the end
                 folder.save_record(folder.record().model_copy(update=end))
         listener.entry(entry)

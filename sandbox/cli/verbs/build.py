@@ -18,6 +18,7 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Build the images of tasks, each only where one of its inputs has changed."""
+    from sandbox.cli.pages import plots
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.tasks import library
@@ -34,6 +35,8 @@ def build(
             built.append(image)
             done = f"built in {image.seconds:.1f} s" if image.rebuilt else "up to date"
             progress.done(f"{task.task.id}  {image.tag}  {size(image.size)}  {done}")
+        if not tasks and (problem := plots.library(progress.doing).problem):
+            progress.done(f"note: pages of `sandbox view` will have no plots: {problem}")
     finally:
         progress.close()
         engine.close()

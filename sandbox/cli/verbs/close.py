@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.run_end import end_rows
+from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import document
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
@@ -37,7 +37,7 @@ def close(
     else:
         for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
             typer.echo(row)
-        typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
+        typer.echo(where_to_look(folder))
     raise typer.Exit(EXIT_CODES[grade.verdict])
 
 

@@ -12,7 +12,7 @@ from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.order import Amount, Order
-from sandbox.cli.run_end import end_rows
+from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import UsageError
@@ -209,7 +209,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
         return EXIT_CODES[grade.verdict]
     for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
         typer.echo(row)
-    typer.echo(f"run {folder.id}: sandbox diff {folder.id[:8]}, sandbox trace {folder.id[:8]}")
+    typer.echo(where_to_look(folder))
     if order.keep and (container := folder.record().container):
         typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
     return EXIT_CODES[grade.verdict]

@@ -1,6 +1,7 @@
 """A world graph as SVG: what is accepted, what leads astray and what is forbidden, told apart."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
@@ -20,8 +21,21 @@ LETTER, SMALL = 7.4, 6.2
 """Mean widths of a letter, generously, at 12 and 10 pixels."""
 
 
-def svg(graph: Graph, report: Report) -> str:
-    """Draw a graph."""
+WALKED, BROKEN = "#1d4ed8", "#b3201b"
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far a run has come: what is marked beside the edges that say so."""
+
+    reached: tuple[str, ...] = ()
+    """Milestones, in the order in which it has reached them."""
+    broken: frozenset[str] = frozenset()
+    """Rules."""
+
+
+def svg(graph: Graph, report: Report, walk: Walk | None = None) -> str:
+    """Draw a graph, and in it what a run has reached and broken."""
     main = report.shortest or ()
     notes = {edge.id: note(edge, report) for edge in graph.edges}
     placed = layout(graph, main, _widths(graph, notes))
@@ -40,6 +54,7 @@ def svg(graph: Graph, report: Report) -> str:
         *_legend(legend),
         f'<g transform="translate({MARGIN:g} {TOP:g})">',
         *_drawn(placed, graph, report, notes),
+        *(_marked(placed, report, walk) if walk else ()),
         "</g>",
         "</svg>",
     ]
@@ -97,6 +112,27 @@ def _drawn(placed: Layout, graph: Graph, report: Report, notes: dict[str, str]) 
             yield _state(box, graph)
         elif box.edge is not None and box.key.startswith("edge "):
             yield _name(box, box.edge, notes[box.edge.id], style_of(box.edge, report))
+
+
+def _marked(placed: Layout, report: Report, walk: Walk) -> Iterator[str]:
+    """A number where a milestone was reached, a cross where a rule may have been broken."""
+    for box in placed.boxes:
+        edge = box.edge
+        if edge is None or not box.key.startswith("edge "):
+            continue
+        if edge.milestone in walk.reached and edge.kind != "trap":
+            yield _badge(box, str(walk.reached.index(edge.milestone) + 1), WALKED)
+        elif walk.broken & set(report.breaks.get(edge.id, ())):
+            yield _badge(box, "\u00d7", BROKEN)
+
+
+def _badge(box: Box, sign: str, colour: str) -> str:
+    x, y = box.x - box.width / 2 - 2, box.y - TALL / 4
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="10" fill="{colour}"/>'
+        f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" {BOLD} fill="#ffffff">'
+        f"{sign}</text>"
+    )
 
 
 def _drawn_line(line: Line, style: Style) -> str:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.thorough
 TASK = "inflection/house-terms"
 GARBAGE = yaml.safe_load(Path(__file__).with_name("fuzzed-lines.yaml").read_text())
 OPTIONS, VALUES = GARBAGE["options"], [*GARBAGE["values"], "\udcff", "x" * 5000]
-STARTS = {"agents", "build", "doctor", "mcp", "open"}
+STARTS = {"agents", "build", "doctor", "mcp", "open", "view"}
 """What installs, starts or serves something, whatever it is given."""
 
 HARMLESS = sorted({*VERBS, "policy"} - STARTS)

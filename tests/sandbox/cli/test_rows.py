@@ -8,7 +8,7 @@ from sandbox.agents.program_agent import CommandAgent
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.cli.agent import choose_agent
 from sandbox.cli.agent_choice import AgentChoice
-from sandbox.cli.verbs.diff import git_rows, row
+from sandbox.cli.change_rows import git_rows, row
 from sandbox.cli.verbs.gc import STARTING, abandoned
 from sandbox.cli.verbs.run import SHOWN, described, ended
 from sandbox.cli.verbs.show import reason_row, unfinished, verdict_rows

@@ -39,7 +39,7 @@ def stored(store: Store, number: int, end: RunEnded, verdict: Verdict, agent: st
         engine="e",
         started=f"2026-01-0{number}T00:00:00+00:00",
         ended="2026-02-01T00:00:00+00:00",
-        end=RunEnd.of(end),
+        end=RunEnd.of(end, None),
         verdict=verdict,
     )
     folder = store.create(record)

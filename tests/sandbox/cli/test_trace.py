@@ -4,7 +4,8 @@ from typing import get_args
 
 import pytest
 
-from sandbox.cli.verbs.trace import TELLING, summary
+from sandbox.cli.event_text import TELLING
+from sandbox.cli.verbs.trace import summary
 from sandbox.model import fact as facts
 from sandbox.model.event import Entry, Event
 

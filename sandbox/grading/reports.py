@@ -195,7 +195,7 @@ def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> R
         known[record.task] = _task(record.task)
     found = known[record.task]
     task = found[0] if found and found[1] == record.task_digest else None
-    grade = stored_grade(folder)
+    grade = stored_grade(folder, record)
     if grade is not None:
         record = record.model_copy(update={"verdict": grade.verdict})
     entries = _entries(folder) if grade is not None and grade.grades else None

@@ -52,10 +52,10 @@ def run_lines(folders: Iterable[RunFolder]) -> Iterator[RunLine]:
     """Read runs; one that is damaged is `invalid`, one without a record is left out."""
     for folder in folders:
         try:
-            record, grade = folder.record(), stored_grade(folder)
+            record = folder.record()
         except StoreError:
             continue
-        yield _line(record, grade)
+        yield _line(record, stored_grade(folder, record))
 
 
 def _line(record: RunRecord, grade: RunGrade | None) -> RunLine:

@@ -6,13 +6,12 @@ from sandbox.model.run import RunRecord
 from sandbox.model.store import RunFolder
 
 
-def stored_grade(folder: RunFolder) -> RunGrade | None:
+def stored_grade(folder: RunFolder, record: RunRecord) -> RunGrade | None:
     """Give a run's grade, None where it has none yet.
 
     It is `invalid`, says why and has no parts where it, its evidence or the record beside it was
-    altered or lost. StoreError where the record itself cannot be read.
+    altered or lost.
     """
-    record = folder.record()
     if record.verdict is None:
         return None
     if record.verdict is Verdict.ERROR and not folder.grade.exists():
@@ -21,7 +20,7 @@ def stored_grade(folder: RunFolder) -> RunGrade | None:
         grade = folder.load(folder.grade, RunGrade)
     except StoreError as error:
         return _bare(record, Verdict.INVALID, error.message)
-    problem = folder.objection()
+    problem = folder.objection(record)
     if not problem and grade.verdict is not record.verdict:
         problem = f"{folder.grade} says {grade.verdict}, and run.json says {record.verdict}."
     return _bare(record, Verdict.INVALID, problem) if problem else grade

@@ -100,12 +100,12 @@ class RunFolder:
         digests = {path.name: self._digest(path) for path in self.evidence}
         self.save_record(self.record().model_copy(update={"evidence": digests}))
 
-    def verify(self) -> None:
-        """Make sure that the evidence is what was sealed.
+    def verify(self, record: RunRecord) -> None:
+        """Make sure that the evidence is what was sealed, as the run's record says.
 
         StoreError where a file is missing, EvidenceError where one was altered since.
         """
-        sealed = self.record().evidence
+        sealed = record.evidence
         found = {path: self._digest(path) for path in self.evidence}
         for path, digest in found.items():
             if digest != sealed.get(path.name):
@@ -128,15 +128,14 @@ class RunFolder:
         known = {"grade": self._digest(self.grade), "verdict": verdict}
         self.save_record(self.record().model_copy(update=known))
 
-    def objection(self) -> str:
-        """Say why a graded run's evidence or grade is not what was stored; empty where it is.
+    def objection(self, record: RunRecord) -> str:
+        """Say why evidence or grade of a graded run is not what was stored; empty where it is.
 
         Runs of 0.1 have no seals of their own, and are believed.
         """
-        record = self.record()
         try:
             if record.evidence:
-                self.verify()
+                self.verify(record)
             if record.grade and self._digest(self.grade) != record.grade:
                 return f"{self.grade} was altered: its SHA-256 is not that in run.json."
         except (EvidenceError, StoreError) as error:

@@ -36,7 +36,7 @@ def evidence_of(folder: RunFolder, task: LoadedTask) -> Evidence:
         )
     stored = traces.read(folder.trace)
     if not stored.problem:
-        folder.verify()
+        folder.verify(folder.record())
     finals = [entry.event for entry in stored.entries if isinstance(entry.event, Final)]
     crossed = candidates.unpack(folder.candidate)
     return Evidence(

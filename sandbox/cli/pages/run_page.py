@@ -41,7 +41,7 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
     from sandbox.model import trace as traces
 
     record = folder.record()
-    grade = stored_grade(folder)
+    grade = stored_grade(folder, record)
     trace = traces.read(folder.trace)
     problems = [trace.problem] if trace.problem and record.ended else []
     tests = _stored(folder, folder.tests, TestReport, problems)

@@ -129,7 +129,7 @@ def show(
     folder = open_store(runs).find(name)
     dead_runs.bury([folder])
     record = folder.record()
-    grade = stored_grade(folder)
+    grade = stored_grade(folder, record)
     if grade is None:
         typer.echo(document(record) if as_json else standing(folder) or unfinished(record.problem))
         return

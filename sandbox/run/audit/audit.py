@@ -109,7 +109,8 @@ def _blind(task: LoadedTask) -> Callable[[RunFolder], Agent]:
 
 
 def _judged(folder: RunFolder) -> Judged | None:
-    record, grade = folder.record(), stored_grade(folder)
+    record = folder.record()
+    grade = stored_grade(folder, record)
     if grade is None or not grade.grades:
         return None
     return Judged(

@@ -211,7 +211,7 @@ def test_what_was_altered_counts_as_invalid_and_stops_nothing(
         path.write_bytes(path.read_bytes().replace(b"passed", b"failed") + b" ")
     (forger,) = [each for each in reports.report(read(store)).agents if each.agent == "forger"]
     assert (forger.passed, forger.graded, forger.invalid) == (0, 1, 1)
-    shown = stored_grade(folder)
+    shown = stored_grade(folder, folder.record())
     assert shown is not None
     assert shown.verdict is Verdict.INVALID
     assert path.name in shown.problem
@@ -222,7 +222,7 @@ def test_a_verdict_that_was_written_into_the_record_alone_is_not_believed(store:
     folder.save_record(folder.record().model_copy(update={"verdict": Verdict.PASSED}))
     (forger,) = [each for each in reports.report(read(store)).agents if each.agent == "forger"]
     assert (forger.passed, forger.invalid) == (0, 1)
-    shown = stored_grade(folder)
+    shown = stored_grade(folder, folder.record())
     assert shown is not None
     assert (shown.verdict, shown.grades) == (Verdict.INVALID, ())
 

@@ -39,7 +39,7 @@ def test_a_killed_run_is_noted_as_an_error_by_whoever_comes_next(tmp_path: Path)
     assert (folder.record().verdict, folder.record().problem) == (Verdict.ERROR, KILLED)
     assert folder.record().ended is not None
     assert folder.load(folder.grade, RunGrade).verdict is Verdict.ERROR
-    assert not folder.objection()
+    assert not folder.objection(folder.record())
     assert bury(store.folders()) == []
 
 

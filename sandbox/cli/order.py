@@ -1,5 +1,6 @@
 """What several runs are made of, as a command line says it and as an experiment keeps it."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,10 @@ import typer
 from sandbox.cli.agent import ChosenAgent, choose_agent
 from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
 from sandbox.cli.inside import InsideChoice
+from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from sandbox.model.allowance import Allowance
     from sandbox.model.experiment import Plan, PlannedAgent
     from sandbox.model.job import Who
     from sandbox.tasks.library import LoadedTask
@@ -41,6 +44,51 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
+class Conduct:
+    """What stands beside a run, and what it may take."""
+
+    approver: Annotated[
+        str,
+        typer.Option(
+            help="Who answers: `script` (the task's), `terminal`, `allow`, `deny`, or a YAML file."
+        ),
+    ] = "script"
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
+    ] = False
+    turns: Annotated[
+        int | None, typer.Option(min=1, help="At most so many actions, where the task allows more.")
+    ] = None
+    seconds: Annotated[
+        float | None, typer.Option(help="At most so long, where the task allows longer.")
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="At most so many tokens, as the agent tells with its requests."),
+    ] = None
+    max_cost: Annotated[
+        float | None, typer.Option(help="At most such a cost, as the agent tells it.")
+    ] = None
+
+    def allowance(self) -> "Allowance":
+        """Return the bounds; UsageError for one that lets nothing happen."""
+        from sandbox.model.allowance import Allowance
+
+        for name, bound in (("--seconds", self.seconds), ("--max-cost", self.max_cost)):
+            if bound is not None and not 0 < bound < math.inf:
+                raise UsageError(f"{name} is {bound:g}: a run needs more than nothing.")
+        return Allowance(
+            turns=self.turns, seconds=self.seconds, tokens=self.max_tokens, cost=self.max_cost
+        )
+
+    @classmethod
+    def of(cls, plan: "Plan") -> "Conduct":
+        """Return what a plan was made of."""
+        most = plan.allowance
+        return cls(plan.approver, plan.keep, most.turns, most.seconds, most.tokens, most.cost)
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """What is to be run."""
 
@@ -48,8 +96,7 @@ class Order:
     agents: Sequence[AgentChoice]
     within: InsideChoice
     amount: Amount
-    approver: str
-    keep: bool = False
+    conduct: "Conduct"
 
     def cast(self) -> Cast:
         """Make each agent for each task."""
@@ -73,8 +120,9 @@ def planned(order: Order, cast: "Sequence[Who]") -> "Plan":
         created=experiment.moment(),
         folder=str(Path.cwd()),
         agents=tuple(_kept(order)),
-        approver=order.approver,
-        keep=order.keep,
+        approver=order.conduct.approver,
+        keep=order.conduct.keep,
+        allowance=order.conduct.allowance(),
         cells=tuple(batch.plan(tasks, cast, order.amount.trials)),
     )
 
@@ -94,8 +142,7 @@ def ordered(plan: "Plan", name: str, jobs: int, retries: int) -> Order:
             first.model_key_variable,
         ),
         amount=Amount(max(cell.trial for cell in plan.cells), jobs, retries, name),
-        approver=plan.approver,
-        keep=plan.keep,
+        conduct=Conduct.of(plan),
     )
 
 

@@ -34,6 +34,11 @@ def end_rows(record: "RunRecord", folder: "RunFolder") -> list[str]:
     rows = [f"ended: {WORDS[end.how]} after {turns}, {end.seconds:.1f} s{line(why)}"]
     if end.how == "crashed":
         rows += [f"    agent.log: {line(text)}" for text in last_words(folder)]
+    most = record.allowance
+    if end.usage is None and most.tokens is not None:
+        rows.append("    --max-tokens has bounded nothing: the agent told no tokens")
+    if most.cost is not None and (end.usage is None or end.usage.cost is None):
+        rows.append("    --max-cost has bounded nothing: the agent told no cost")
     return rows
 
 

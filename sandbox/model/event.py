@@ -225,6 +225,8 @@ EndReason = Literal[
     "time_limit",
     "output_limit",
     "disk_limit",
+    "token_limit",
+    "cost_limit",
     "interrupted",
     "session_lost",
     "harness_error",

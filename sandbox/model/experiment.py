@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.base import Record
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job
@@ -38,12 +39,15 @@ class Plan(Record):
     agents: tuple[PlannedAgent, ...]
     approver: str
     keep: bool = False
+    allowance: Allowance = UNBOUNDED
     cells: tuple[Job, ...]
 
     @property
     def digest(self) -> str:
         """SHA-256 of what would be run: the same for the same tasks, agents and trials."""
         fields = self.model_dump(mode="json", include={"agents", "approver", "cells"})
+        if self.allowance != UNBOUNDED:
+            fields["allowance"] = self.allowance.model_dump(mode="json")
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 

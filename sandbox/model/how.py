@@ -14,4 +14,4 @@ How = Literal[
     "machinery",
 ]
 """`gave_up` is an agent that ended in good order without an answer, `crashed` one that did not;
-`budget` is any limit of the task's."""
+`budget` is any limit of the task's or of who started the run."""

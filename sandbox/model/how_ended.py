@@ -13,6 +13,8 @@ _OTHERS: dict[EndReason, How] = {
     "time_limit": "budget",
     "output_limit": "budget",
     "disk_limit": "budget",
+    "token_limit": "budget",
+    "cost_limit": "budget",
     "provider_error": "provider_error",
     "interrupted": "interrupted",
     "session_lost": "machinery",

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.base import Record
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage
@@ -53,6 +54,8 @@ class RunRecord(Record):
     inside: bool = False
     """Whether the agent itself ran in the container."""
     mode: Mode = "raw"
+    allowance: Allowance = UNBOUNDED
+    """Bounds besides the task's."""
     sandbox_version: str
     engine: str
     """Name and version."""
@@ -88,6 +91,7 @@ class RunRecord(Record):
 
     @property
     def acting(self) -> str:
-        """Who acted, for reports: the agent, where it ran, what stood beside it."""
-        beside = "inside" if self.inside else self.mode
-        return self.agent if beside == "raw" else f"{self.agent} [{beside}]"
+        """Who acted, for reports: the agent, where it ran, what stood beside it and bounded it."""
+        where = "inside" if self.inside else self.mode
+        beside = [each for each in (where, str(self.allowance)) if each not in ("raw", "")]
+        return f"{self.agent} [{'; '.join(beside)}]" if beside else self.agent

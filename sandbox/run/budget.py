@@ -1,10 +1,13 @@
 """What a run may take: actions, time, output, disk, and the patience with lines that are none."""
 
+import math
 import time
 from dataclasses import dataclass
 
+from sandbox.model.allowance import Allowance
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.task import RunLimits
+from sandbox.model.usage import ModelUsage
 from sandbox.run.actions.outcome import refused
 from sandbox.run.disk_watch import DiskWatch
 from sandbox.run.ending import Ending
@@ -21,9 +24,12 @@ class Budget:
     deadline: float
     """By the monotonic clock."""
     disk: DiskWatch
+    allowance: Allowance
     turns: int = 0
     output: int = 0
     garbage: int = 0
+    tokens: int = 0
+    cost: float = 0.0
     waited: float = 0.0
     """Seconds in the queue of a busy machine, which are not the agent's."""
 
@@ -50,6 +56,10 @@ class Budget:
             return ending
         if self.turns >= self.limits.turns:
             return Ending("turn_limit", f"The {self.limits.turns} actions are used up.")
+        if self.tokens >= (self.allowance.tokens or math.inf):
+            return Ending("token_limit", f"The {self.allowance.tokens:,} tokens are used up.")
+        if self.cost >= (self.allowance.cost or math.inf):
+            return Ending("cost_limit", f"The cost of {self.allowance.cost:g} is reached.")
         return None
 
     def out_of_time(self) -> Ending | None:
@@ -57,6 +67,12 @@ class Budget:
         if self.left:
             return None
         return Ending("time_limit", f"The {self.limits.seconds:g} seconds are over.")
+
+    def take_usage(self, usage: ModelUsage | None) -> None:
+        """Count what the agent says that its model has used for a request."""
+        if usage is not None:
+            self.tokens += usage.input_tokens + usage.output_tokens
+            self.cost += usage.cost or 0.0
 
     def take_action(self) -> None:
         """Count an action that could be understood."""

@@ -11,6 +11,7 @@ from sandbox.agents.inside import Launch
 from sandbox.agents.repairs import Repaired
 from sandbox.model import briefing
 from sandbox.model.action import Request
+from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.briefing import Ended, Reply
 from sandbox.model.decision import Decision
 from sandbox.model.errors import SessionLostError
@@ -58,6 +59,7 @@ def run(
     trace: TraceWriter,
     started: RunStarted,
     place: Place = FREE,
+    allowance: Allowance = UNBOUNDED,
 ) -> RunEnded:
     """Let the agent act until it answers, stops or has used up a budget.
 
@@ -75,7 +77,7 @@ def run(
     bounded = replace(workspace, deadline=deadline, begun_ns=time.time_ns())
     rulebook = Rulebook(workspace.task.policy, workspace.root)
     disk = DiskWatch(workspace.session, limits)
-    budget = Budget(limits, deadline, disk)
+    budget = Budget(limits, deadline, disk, allowance)
     performer = Performer(bounded, approver, record, route, budget, place)
     loop = _Loop(agent, performer, rulebook, started.inside)
     try:
@@ -191,6 +193,7 @@ class _Loop:
         decision = judged.judgement.decision if isinstance(judged, Judged) else None
         self.trace.append(_taken(asked, decision), asked.id)
         ending = self.budget.exhausted()
+        self.budget.take_usage(asked.usage if isinstance(asked, Request) else None)
         if ending is not None:
             performed = Performed(refused(ErrorCode.BUDGET_EXHAUSTED, ending.message))
         elif isinstance(judged, Judged):

@@ -18,6 +18,7 @@ from sandbox.container.engines.base import Engine, Session
 from sandbox.container.forwarder import Forwarder, Upstream
 from sandbox.model import places
 from sandbox.model import trace as traces
+from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.errors import CoverageError, SandboxError, StoreError
@@ -26,6 +27,7 @@ from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import UNKNOWN, Actor, Mode, RunRecord
 from sandbox.model.store import RunFolder, Store, write_whole
+from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage, total
 from sandbox.model.version import VERSION
 from sandbox.rules.policy.approvers import Approver
@@ -109,6 +111,8 @@ class Trial:
     """Where the agent is a client that a preset describes."""
     inside: Inside | None = None
     """Where the agent runs in the container."""
+    allowance: Allowance = UNBOUNDED
+    """What it may take, where that is less than the task's limits."""
     place: Place = FREE
     """Where its works wait for their turn, as one of a batch."""
 
@@ -140,6 +144,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         inside=trial.inside is not None,
         approver=trial.approver.name,
         mode=trial.mode,
+        allowance=trial.allowance,
         sandbox_version=VERSION,
         engine=" ".join((about.name, about.version, about.runtime)).strip(),
         started=_now(),
@@ -265,7 +270,7 @@ def _run_agent(
     upstream = trial.inside.upstream if trial.inside else None
     workspace = Workspace(
         session,
-        trial.task.task,
+        _bounded(trial.task.task, trial.allowance),
         trial.task.worktree,
         packages=packages,
         users_work=users_work,
@@ -285,7 +290,16 @@ def _run_agent(
 
     with traces.TraceWriter(folder.trace, written) as trace:
         started = _started(trial, folder, agent, session)
-        run_loop(agent, workspace, trial.approver, trace, started, trial.place)
+        run_loop(agent, workspace, trial.approver, trace, started, trial.place, trial.allowance)
+
+
+def _bounded(task: Task, allowance: Allowance) -> Task:
+    """Give the task with the smaller of its limits and what is allowed: the agent is told these."""
+    limits = task.limits
+    turns = min(limits.turns, allowance.turns or limits.turns)
+    seconds = min(limits.seconds, allowance.seconds or limits.seconds)
+    narrowed = limits.model_copy(update={"turns": turns, "seconds": seconds})
+    return task.model_copy(update={"limits": narrowed})
 
 
 def _started(trial: Trial, folder: RunFolder, agent: Agent, session: Session) -> RunStarted:

@@ -46,6 +46,41 @@ def test_agents_and_modes_on_several_tasks_are_one_experiment(runs: Path) -> Non
     }
 
 
+def test_runs_under_a_bound_are_an_experiment_of_their_own(runs: Path) -> None:
+    """The agent is told the smaller budget, and no report adds such runs to others."""
+    words = ("run", TASK, "--agent", "oracle", "--experiment", "x", "--runs", str(runs))
+    ended = sandbox(*words, "--turns", "3", "--max-tokens", "9")
+    assert ended.code == 1, ended
+    (run,) = listed(runs, "x")
+    end = run["end"]
+    assert isinstance(end, dict)
+    assert (end["message"], end["turns"]) == ("The 3 actions are used up.", 3)
+    report = json.loads(sandbox("report", "--json", "--runs", runs).out)
+    assert [agent["agent"] for agent in report["agents"]] == ["oracle [at most 3 turns, 9 tokens]"]
+    assert (
+        "bounded nothing: the agent told no tokens" in sandbox("show", "last", "--runs", runs).out
+    )
+    other = sandbox(*words)
+    assert (other.code, "is another one" in other.err) == (2, True)
+    assert sandbox("resume", "x", "--runs", runs).code == 1, "over, with the bounds of the plan"
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        (("--turns", "0"), "--turns"),
+        (("--seconds", "-1"), "--seconds is -1"),
+        (("--max-cost", "nan"), "--max-cost is nan"),
+    ],
+)
+def test_a_bound_that_lets_nothing_happen_is_refused(
+    runs: Path, bound: tuple[str, str], said: str
+) -> None:
+    ended = sandbox("run", TASK, "--agent", "null", *bound, "--runs", runs)
+    assert (ended.code, said in ended.err) == (2, True)
+    assert not list(runs.glob("*"))
+
+
 def test_errors_are_run_again_a_bounded_number_of_times_and_failures_never(
     runs: Path, tmp_path: Path
 ) -> None:

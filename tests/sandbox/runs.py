@@ -13,6 +13,7 @@ from sandbox.agents.program_agent import CommandAgent
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Session
 from sandbox.model import trace as traces
+from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.event import Entry, RunEnded, RunStarted
 from sandbox.model.task import ScriptedAction, Task
 from sandbox.model.trace import TraceWriter
@@ -43,6 +44,7 @@ class World:
     session: LocalSession = field(default_factory=LocalSession)
     approver: Approver | None = None
     place: Place = FREE
+    allowance: Allowance = UNBOUNDED
 
     @property
     def root(self) -> Path:
@@ -52,7 +54,7 @@ class World:
         workspace = Workspace(cast(Session, self.session), self.task, str(self.root))
         approver = self.approver or ScriptedApprover(self.task.policy)
         with TraceWriter(self.folder / "trace.jsonl") as writer:
-            return run(agent, workspace, approver, writer, STARTED, self.place)
+            return run(agent, workspace, approver, writer, STARTED, self.place, self.allowance)
 
     def act(self, *actions: tuple[str, dict[str, JsonValue]]) -> ScriptedAgent:
         """Run a script; the agent knows what it was told."""

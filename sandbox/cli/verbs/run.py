@@ -11,7 +11,7 @@ from sandbox.cli.agent_choice import AgentsChoice
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.order import Amount, Order
+from sandbox.cli.order import Amount, Conduct, Order
 from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
@@ -102,21 +102,6 @@ class Narrowed:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conduct:
-    """What stands beside a run."""
-
-    approver: Annotated[
-        str,
-        typer.Option(
-            help="Who answers: `script` (the task's), `terminal`, `allow`, `deny`, or a YAML file."
-        ),
-    ] = "script"
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
-    ] = False
-
-
 @grouped
 def run(
     task: Annotated[
@@ -147,8 +132,7 @@ def run(
     from sandbox.cli.approver import choose_approver
     from sandbox.tasks import choice
 
-    approver, keep = conduct.approver, conduct.keep
-    if approver == "terminal" and amount.jobs > 1:
+    if conduct.approver == "terminal" and amount.jobs > 1:
         raise UsageError("A person answers for one run at a time.", "Leave --jobs out.")
     loaded = choice.chosen(task, narrowed.facet or (), narrowed.level or ())
     acting = agents.each()
@@ -156,11 +140,11 @@ def run(
     if len(loaded) > 1 or len(acting) > 1 or amount.trials != 1 or amount.experiment:
         if any(each.agent == "human" for each in acting):
             raise UsageError("A person acts in one run at a time.", "Name one task.")
-        order = Order(loaded, acting, within, amount, approver, keep=keep)
+        order = Order(loaded, acting, within, amount, conduct)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
-    who = choose_approver(approver, loaded[0].task)
+    who = choose_approver(conduct.approver, loaded[0].task)
     make = choose_agent(agent, loaded[0], within)
-    single = Single(loaded[0], make, who, agent.trial_mode, keep=keep)
+    single = Single(loaded[0], make, who, agent.trial_mode, conduct)
     raise typer.Exit(_run_one(single, open_store(runs), as_json=as_json))
 
 
@@ -172,7 +156,7 @@ class Single:
     agent: ChosenAgent
     approver: "Approver"
     mode: "Mode"
-    keep: bool
+    conduct: Conduct
 
 
 def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
@@ -192,7 +176,8 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
             image=Images(engine, places.cache()).ensure(order.task, progress.doing),
             agent=order.agent,
             approver=order.approver,
-            keep=order.keep,
+            keep=order.conduct.keep,
+            allowance=order.conduct.allowance(),
             mode=order.mode,
             label=order.agent.label,
             actor=order.agent.actor,
@@ -210,6 +195,6 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
         typer.echo(row)
     typer.echo(where_to_look(folder))
-    if order.keep and (container := folder.record().container):
+    if order.conduct.keep and (container := folder.record().container):
         typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
     return EXIT_CODES[grade.verdict]

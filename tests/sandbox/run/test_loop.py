@@ -6,6 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from sandbox.agents.scripted import null_agent
+from sandbox.model.allowance import Allowance
 from sandbox.model.observation import CommandResult
 from sandbox.rules.policy.approvers import AllowAll
 from tests.sandbox.runs import ANSWER, FINAL, LOOK, World, command, script
@@ -290,6 +291,31 @@ def test_the_output_is_limited(world: World) -> None:
     assert world.codes == ["ok", "budget_exhausted"]
     assert world.ended.reason == "output_limit"
     assert agent.replies[1].result["stdout"] is None
+
+
+SPENDS = """
+import json, sys
+usage = {"input_tokens": 90, "output_tokens": 10, "cost": 0.5}
+for number, line in zip(range(9), sys.stdin):
+    asked = {"id": str(number), "action": "list_files", "arguments": {}, "usage": usage}
+    print(json.dumps(asked), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("allowance", "reason", "message"),
+    [
+        (Allowance(tokens=250), "token_limit", "The 250 tokens are used up."),
+        (Allowance(cost=1.5), "cost_limit", "The cost of 1.5 is reached."),
+    ],
+)
+def test_what_a_model_uses_can_be_bounded(
+    world: World, allowance: Allowance, reason: str, message: str
+) -> None:
+    world.allowance = allowance
+    ended = world.program(SPENDS)
+    assert (ended.reason, ended.message, ended.turns) == (reason, message, 3)
+    assert world.codes == ["ok", "ok", "ok", "budget_exhausted"]
 
 
 def test_the_time_bounds_a_command(world: World) -> None:

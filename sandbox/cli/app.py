@@ -21,6 +21,7 @@ from sandbox.cli.terminal import complain, mutter
 from sandbox.cli.verbs import (
     agents,
     audit,
+    baseline,
     build,
     call,
     check,
@@ -28,12 +29,14 @@ from sandbox.cli.verbs import (
     compare,
     diff,
     doctor,
+    gate,
     gc,
     generate,
     grade,
     mcp,
     policy,
     record,
+    replay,
     report,
     resume,
     run,
@@ -78,12 +81,14 @@ VERBS: dict[str, Callable[..., None]] = {
     "trace": trace.trace,
     "grade": grade.grade,
     "record": record.record,
+    "replay": replay.replay,
     "check": check.check,
     "validate": validate.validate,
     "generate": generate.generate,
     "audit": audit.audit,
     "report": report.report,
     "compare": compare.compare,
+    "gate": gate.gate,
     "mcp": mcp.mcp,
     "doctor": doctor.doctor,
     "gc": gc.gc,
@@ -160,6 +165,11 @@ for name, verb in VERBS.items():
 policy.policy.callback()(policy.about)
 policy.policy.command("explain")(reported(policy.explain))
 app.add_typer(policy.policy)
+
+baseline.baseline.callback()(baseline.about)
+baseline.baseline.command("pin")(reported(baseline.pin))
+baseline.baseline.command("list")(reported(baseline.list_baselines))
+app.add_typer(baseline.baseline)
 
 agents.agents.callback()(agents.about)
 for name, verb in (

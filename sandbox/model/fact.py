@@ -68,7 +68,8 @@ class Tested(Record):
     differing: tuple[str, ...] = ()
     """What was not, the first of it."""
     tree: str
-    """SHA-256 over all paths that were not as at the start, with what they held, at its end."""
+    """SHA-256 over all paths of the worktree that were not as at the start, with what they held, at
+    its end; git's own folder and caches are left out."""
     meanwhile: tuple[str, ...] = ()
     """What was changed while it ran: of that nobody knows in which state it was tested."""
 

@@ -8,8 +8,10 @@ from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import interval, number, table
 from sandbox.cli.terminal import document, line
 from sandbox.cli.verbs.report import TasksOption, chosen
+from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from sandbox.model.baseline import Drift
     from sandbox.model.report import Comparison, Difference
 
 
@@ -36,6 +38,11 @@ def comparison_rows(found: "Comparison") -> list[str]:
         "",
     ]
     told.append("p: sign-flip permutation over tasks; 95 %: paired bootstrap over tasks")
+    if found.whole.units < 2:
+        told.append(
+            "one task, or variants of one, say nothing of others: there is no interval and no p;"
+            " the difference is that of these runs"
+        )
     if found.whole.mcnemar is not None:
         told.append(f"exact McNemar, one trial per task: p = {number(found.whole.mcnemar)}")
     told += [
@@ -66,21 +73,75 @@ def _row(name: str, each: "Difference") -> list[str]:
     ]
 
 
+SENTENCES = {
+    "nothing": "no change that could be told from chance",
+    "agent": "the agent has changed: the canary has not",
+    "world": "the world has changed: the canary has, too",
+    "unknown": "changed; no canary tells whether it was the agent or the world",
+}
+
+
+def drift_rows(found: "Drift") -> list[str]:
+    """Render how agents differ from themselves in a baseline."""
+    head = ["now - then", "tasks", "now", "then", "difference", "95 %", "crashed"]
+    rows = [
+        [
+            each.agent,
+            str(each.difference.tasks),
+            number(each.difference.mean_a),
+            number(each.difference.mean_b),
+            number(each.difference.difference),
+            interval(each.difference.interval),
+            f"{each.then_crashed} -> {each.now_crashed}",
+        ]
+        for each in found.deltas
+    ]
+    told = [f"against the baseline {found.baseline}; canary {found.canary or 'none'}", ""]
+    told += [*table(head, rows), ""]
+    told += [f"{line(each.agent)}: {SENTENCES[each.cause]}" for each in found.deltas]
+    for what, left_out in (
+        ("tasks that are others now, left out", found.other_tasks),
+        ("agents without runs now", found.gone),
+        ("agents that the baseline has not", found.new),
+    ):
+        told += [f"{what}: {line(', '.join(left_out))}"] if left_out else []
+    return told
+
+
 def compare(
-    agent_a: Annotated[str, typer.Argument(help="An agent, as its runs name it.")],
-    agent_b: Annotated[str, typer.Argument(help="Another one.")],
+    agent_a: Annotated[
+        str | None, typer.Argument(help="An agent, as its runs name it; with --baseline optional.")
+    ] = None,
+    agent_b: Annotated[str | None, typer.Argument(help="Another one.")] = None,
     *,
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare agents with themselves in this baseline.")
+    ] = None,
+    canary: Annotated[
+        str, typer.Option(help="With --baseline: an agent that always does the same.")
+    ] = "oracle",
+    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
     task: TasksOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
-    """Compare two agents on the tasks of which both have stored runs, paired by task."""
-    from sandbox.grading import reports
+    """Compare two agents on the tasks of which both have stored runs, paired by task.
 
-    folders = chosen(open_store(runs), [], task or [], [])
-    found = reports.comparison(reports.read(folders), agent_a, agent_b)
-    if as_json:
-        typer.echo(document(found))
-        return
-    for text in comparison_rows(found):
+    With --baseline agents are compared with themselves as they were when it was pinned. Where the
+    canary has changed as well, it is the world that has changed.
+    """
+    from sandbox.grading import baselines, reports
+
+    if (agent_b is None) is (baseline is None):
+        raise UsageError("Name two agents, or --baseline and at most one agent.")
+    store = open_store(runs)
+    measured = reports.read(chosen(store, [], task or [], [], experiment))
+    if baseline is None:
+        both = reports.comparison(measured, agent_a or "", agent_b or "")
+        rows, found = comparison_rows(both), document(both)
+    else:
+        wanted = [run for run in measured if agent_a in (None, run.agent) or run.agent == canary]
+        drift = baselines.drift(baselines.find(store, baseline), wanted, canary)
+        rows, found = drift_rows(drift), document(drift)
+    for text in [found] if as_json else rows:
         typer.echo(text)

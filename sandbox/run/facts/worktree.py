@@ -99,11 +99,11 @@ class Worktree:
 
     @property
     def tree(self) -> str:
-        """SHA-256 over what is not as at the start and not somebody's cache."""
+        """SHA-256 over what is not as at the start and not somebody's cache, nor git's own."""
         differing = {
             path: None if now is None else now.content
             for path, now in sorted(self._now.items())
-            if self._is_seen(path)
+            if self._is_seen(path) and not self._is_gits(path)
         }
         return hashlib.sha256(json.dumps(differing).encode()).hexdigest()
 
@@ -133,7 +133,7 @@ class Worktree:
             self._now[path] = new
             if self._decides(path):
                 self._decisive.append(path)
-        if self._is_seen(path) and not self._relative(path).startswith(".git/"):
+        if self._is_seen(path) and not self._is_gits(path):
             self._changed.append(self._relative(path))
             yield Changed(
                 path=self._relative(path),
@@ -159,6 +159,9 @@ class Worktree:
         if not path.startswith(self._watched.worktree + "/") or f"/{PASSING}" in path:
             return False
         return self._owner(path) is not Owner.GENERATED or self._relative(path) in self._named
+
+    def _is_gits(self, path: str) -> bool:
+        return self._relative(path).startswith(".git/")
 
     def _decides(self, path: str) -> bool:
         """Whether the outcome of a test run may be this path's doing, and not the agent's work."""

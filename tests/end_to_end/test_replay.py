@@ -1,0 +1,72 @@
+"""A run, done again: the same facts in a fresh world, and what makes it differ is found."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sandbox.container.engines.base import Engine
+from sandbox.model.store import Store
+from tests.end_to_end.commands import run, sandbox
+
+pytestmark = pytest.mark.engine
+
+TASKS = Path(__file__).parent.parent.parent / "task_repos"
+
+
+def test_the_same_actions_have_the_same_facts(runs: Path, engine: Engine) -> None:
+    assert run("oracle", runs).code == 0
+    ended = sandbox("replay", "last", "--json", "--runs", runs)
+    assert ended.code == 0, ended
+    (done,) = json.loads(ended.out)
+    assert (done["then"], done["now"], done["differences"]) == ("passed", "passed", [])
+    store = Store(runs)
+    assert len(list(store.folders())) == 1, "what proves something is in no list"
+    assert store.checks.folder(done["run"]).record().agent.startswith("replay of ")
+
+
+CHANCE = """
+- action: run_command
+  arguments: {command: "head -c 8 /dev/urandom > src/humanize/drawn.txt; date +%N > /dev/null"}
+- action: run_command
+  arguments: {command: "test -d /tmp"}
+"""
+
+
+def test_what_depends_on_chance_is_found(runs: Path, tmp_path: Path, engine: Engine) -> None:
+    script = tmp_path / "chance.yaml"
+    script.write_text(CHANCE)
+    assert run(script, runs).code == 1
+    ended = sandbox("replay", "last", "--runs", runs)
+    assert ended.code == 1, ended
+    assert "failed  1 actions differ" in ended.out
+    assert "action 1, run_command" in ended.out
+    assert ended.out.count("src/humanize/drawn.txt") == 2
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "task",
+    sorted(path.parent.relative_to(TASKS).as_posix() for path in TASKS.glob("*/*/task.yaml")),
+)
+def test_twenty_replays_of_each_oracle_differ_in_nothing(
+    runs: Path, engine: Engine, task: str
+) -> None:
+    assert sandbox("run", task, "--agent", "oracle", "--runs", runs).code == 0
+    ended = sandbox("replay", "last", "--times", "20", "--runs", runs)
+    assert ended.code == 0, ended.out
+
+
+def test_a_run_of_another_version_of_its_task_is_refused(
+    runs: Path, engine: Engine, tmp_path: Path
+) -> None:
+    assert run("null", runs).code == 1
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("task_repos", "images", "suites"):
+        shutil.copytree(TASKS.parent / name, project / name)
+    task = project / "task_repos" / "humanize" / "file-sizes" / "task.yaml"
+    task.write_text(task.read_text() + "\n")
+    ended = sandbox("replay", "last", "--runs", runs, SANDBOX_PROJECT=str(project))
+    assert (ended.code, "has changed since" in ended.err) == (2, True)

@@ -1,0 +1,105 @@
+"""Baselines: an agent against itself, and whether the world has moved under it."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sandbox.cli.app import app
+from sandbox.grading import baselines
+from sandbox.model.baseline import Baseline, Drift
+from sandbox.model.errors import StoreError, UsageError
+from sandbox.model.grade import Verdict
+from sandbox.model.report import RunMetrics
+from sandbox.model.store import Store
+from tests.sandbox.cli.pages.stored import stored_run
+from tests.sandbox.grading.test_gate import metrics
+
+PASSED, FAILED = Verdict.PASSED, Verdict.FAILED
+
+
+def side(agent: str, passing: int, of: int = 12, **others: object) -> list[RunMetrics]:
+    """Runs of so many tasks, of which the first ones pass."""
+    return [
+        metrics(number, PASSED if number < passing else FAILED, agent=agent, **others)
+        for number in range(of)
+    ]
+
+
+def drift(then: list[RunMetrics], now: list[RunMetrics], canary: str = "oracle") -> Drift:
+    pinned = Baseline(name="b", pinned="2026", sandbox_version="0", runs=tuple(then))
+    return baselines.drift(pinned, now, canary)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "mine", "world", "cause"),
+    [
+        (12, 10, "same", "nothing"),
+        (12, 9, "same", "nothing"),
+        (12, 2, "same", "agent"),
+        (8, 2, "changed", "world"),
+        (11, 10, "changed", "nothing"),
+    ],
+)
+def test_a_canary_tells_a_change_of_the_world_from_one_of_the_agent(
+    oracle: int, mine: int, world: str, cause: str
+) -> None:
+    found = drift(
+        side("oracle", 12) + side("mine", 10), side("oracle", oracle) + side("mine", mine)
+    )
+    causes = {delta.agent: delta.cause for delta in found.deltas}
+    assert found.world == world
+    assert causes == {"mine": cause, "oracle": "world" if world == "changed" else "nothing"}
+
+
+def test_without_a_canary_the_cause_is_not_known() -> None:
+    found = drift(side("mine", 12), side("mine", 1))
+    assert (found.world, found.canary, found.deltas[0].cause) == ("unknown", "", "unknown")
+
+
+def test_one_task_alone_proves_no_change() -> None:
+    found = drift(side("mine", 1, of=1), side("mine", 0, of=1))
+    assert (found.deltas[0].difference.difference, found.deltas[0].changed) == (-1, False)
+
+
+def test_tasks_that_are_others_now_are_left_out_and_named() -> None:
+    then, now = side("mine", 3, of=3), side("mine", 3, of=3)
+    now[0] = metrics(0, FAILED, task_digest="another")
+    found = drift(then, now)
+    assert found.other_tasks == ("r/t0",)
+    assert (found.deltas[0].difference.tasks, found.deltas[0].difference.difference) == (2, 0)
+
+
+def test_who_is_gone_or_new_is_named_and_nobody_in_common_is_an_error() -> None:
+    found = drift(side("mine", 1) + side("gone", 1), side("mine", 1) + side("new", 1))
+    assert (found.gone, found.new) == (("gone",), ("new",))
+    with pytest.raises(UsageError, match="No agent has graded runs"):
+        drift(side("mine", 1), side("other", 1))
+
+
+def test_a_baseline_outlives_its_runs_and_is_never_overwritten(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+
+    def told(*words: str) -> tuple[int, str]:
+        ended = CliRunner().invoke(app, [*words, "--runs", str(store.root)])
+        return ended.exit_code, ended.output
+
+    folder = stored_run(store, "00000001-task", verdict=PASSED)
+    assert told("baseline", "pin", "monday") == (
+        0,
+        f"baseline monday: 1 runs of 1 agents, in {tmp_path}/baselines/monday.json\n",
+    )
+    code, output = told("baseline", "pin", "monday")
+    assert (code, "already" in output) == (2, True)
+    store.remove(folder)
+    stored_run(store, "00000002-task", verdict=FAILED)
+    code, output = told("compare", "--baseline", "monday")
+    assert code == 0
+    assert "mine: no change that could be told from chance" in output
+    assert "monday" in told("baseline", "list")[1]
+    assert told("compare", "--baseline", "tuesday")[0] == 2
+    assert told("compare", "mine")[0] == 2
+    assert told("baseline", "pin", "../x")[0] == 2
+    (tmp_path / "baselines" / "monday.json").write_text("{")
+    with pytest.raises(StoreError, match=r"monday.json cannot be read"):
+        baselines.find(store, "monday")

@@ -42,16 +42,17 @@ ORDER = {
     "tasks": ({"plans", "sources"}, {"library"}, {"repos", "suites"}, {"choice", "images"}),
     "grading": (
         {
+            "dimensions",
             "draws",
             "files",
             "first_reason",
             "json_conversation",
-            "metrics",
             "runners",
             "stored_grade",
             "testers",
             "verdict",
         },
+        {"metrics"},
         {"frameworks", "reports", "cases", "run_lines"},
         {"baselines", "gate", "outcomes", "processes", "tested"},
         {"own_tests"},

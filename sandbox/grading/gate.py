@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from sandbox.grading import reports
+from sandbox.grading.dimensions import operators
 from sandbox.grading.metrics import intervals
 from sandbox.grading.metrics.distribution import distribution
 from sandbox.grading.metrics.pooled_rates import pooled, units
@@ -43,13 +44,9 @@ def _is_of(run: RunMetrics, condition: Condition) -> bool:
         and fnmatchcase(run.facet or "", condition.facet)
         and (
             condition.operator is None
-            or any(fnmatchcase(each, condition.operator) for each in _operators(run.task))
+            or any(fnmatchcase(each, condition.operator) for each in operators(run.task))
         )
     )
-
-
-def _operators(task: str) -> list[str]:
-    return task.partition("@")[0].split("+")[1:]
 
 
 def _judged(number: int, condition: Condition, agent: str, runs: Sequence[RunMetrics]) -> Finding:

@@ -3,9 +3,11 @@
 The same runs give the same report, byte for byte, in whatever order they are named.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from sandbox.grading import dimensions
 from sandbox.grading.metrics.comparison import Pair, compare, holm
 from sandbox.grading.metrics.distribution import distribution
 from sandbox.grading.metrics.pooled_rates import pooled, units
@@ -25,6 +27,7 @@ from sandbox.model.report import (
     Reliability,
     Report,
     RunMetrics,
+    Slice,
     TaskTrials,
 )
 from sandbox.model.store import RunFolder
@@ -46,16 +49,46 @@ def read(folders: Iterable[RunFolder]) -> list[RunMetrics]:
     return sorted(_versioned(runs), key=lambda run: (run.agent, run.task, run.run))
 
 
-def report(runs: Sequence[RunMetrics], k: int | None = None) -> Report:
-    """Sum up runs by agent; UsageError for a `k` that is more than a task has trials."""
+def report(runs: Sequence[RunMetrics], k: int | None = None, by: Sequence[str] = ()) -> Report:
+    """Sum up runs by agent, and by agent along each dimension of `by`.
+
+    UsageError for a `k` that is more than a task has trials, and for an unknown dimension.
+    """
     ordered = sorted(runs, key=lambda run: (run.agent, run.task, run.run))
     agents = list(dict.fromkeys(run.agent for run in ordered))
     return Report(
         agents=tuple(
             _agent(agent, [run for run in ordered if run.agent == agent], k) for agent in agents
         ),
+        slices=tuple(itertools.chain.from_iterable(_slices(ordered, each) for each in by)),
         runs=tuple(ordered),
     )
+
+
+def _slices(runs: Sequence[RunMetrics], dimension: str) -> Iterator[Slice]:
+    """Sum up each agent's runs that share a value; modes stand side by side for each label."""
+    groups: dict[tuple[str, str], list[RunMetrics]] = {}
+    for run in runs:
+        agent = run.label if dimension == "mode" else run.agent
+        for value in dimensions.values(run, dimension):
+            groups.setdefault((value, agent), []).append(run)
+    for (value, agent), group in sorted(groups.items()):
+        yield Slice(
+            dimension=dimension,
+            value=value,
+            agent=agent,
+            passed=sum(run.passed for run in group),
+            graded=sum(run.graded for run in group),
+            crashed=sum(run.crashed for run in group),
+            errors=sum(run.verdict is Verdict.ERROR for run in group),
+            estimate=pass_rate(group),
+            causes=_causes(group),
+        )
+
+
+def _causes(runs: Iterable[RunMetrics]) -> dict[str, int]:
+    counted = Counter(run.cause for run in runs if run.cause)
+    return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
 
 
 def pass_rate(runs: Sequence[RunMetrics]) -> Estimate | None:
@@ -124,6 +157,7 @@ def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport
         crashed=sum(run.crashed for run in runs),
         errors=sum(run.verdict is Verdict.ERROR for run in runs),
         unfinished=sum(run.verdict is None for run in runs),
+        causes=_causes(runs),
         ends=dict(sorted(Counter(run.how for run in runs if run.how is not None).items())),
         coverage=dict(Counter(run.coverage for run in graded if run.coverage is not None)),
         tasks=tasks,

@@ -22,8 +22,6 @@ class RunLine:
     record: RunRecord
     measured: RunMetrics
     """Its rates are empty, for these the trace would have to be read."""
-    cause: str
-    """By which runs that failed are counted; empty where it passed or has not ended."""
     why: str
     """The first reason, in a sentence."""
 
@@ -61,19 +59,17 @@ def run_lines(folders: Iterable[RunFolder]) -> Iterator[RunLine]:
 def _line(record: RunRecord, grade: RunGrade | None) -> RunLine:
     if grade is not None:
         record = record.model_copy(update={"verdict": grade.verdict})
-    cause, why = _cause(record, grade)
     measured = measure(Subject(record=record, grade=grade, facet=facet(record.task)))
-    return RunLine(record, measured, cause, why)
+    return RunLine(record, measured, _why(record, grade))
 
 
-def _cause(record: RunRecord, grade: RunGrade | None) -> tuple[str, str]:
+def _why(record: RunRecord, grade: RunGrade | None) -> str:
     if grade is None or record.verdict is Verdict.PASSED:
-        return "", ""
+        return ""
     if record.crashed and record.end is not None:
-        return "crashed", record.end.message
-    if found := first_reason(grade):
-        return found.cause, found.reason.message
-    return str(grade.verdict), grade.problem
+        return record.end.message
+    found = first_reason(grade)
+    return found.reason.message if found else grade.problem
 
 
 @functools.cache

@@ -32,13 +32,22 @@ class RunMetrics(Record):
     facet: str | None
     """None where the task is not there any more."""
     agent: str
-    """Its label; with its version too, where runs of several stand in one report."""
+    """Its label with what stood beside it; its version too, where runs of several stand in one
+    report."""
+    label: str = ""
+    """Its label alone."""
+    mode: str = ""
+    """`raw`, `minimal` or `inside`."""
+    tags: dict[str, str] = {}
     version: str = ""
     """What tells the agent from another one of its label, where that is known."""
     verdict: Verdict | None
     """None where the run has not ended."""
     how: How | None = None
     """How it ended, where that is known."""
+    cause: str = ""
+    """What it is counted by where it did not pass: the grader, and the rule, that objected first;
+    `crashed`; or its verdict."""
     coverage: Coverage | None = None
     """Which of the agent's processes were seen; None where its container did not start."""
     rates: dict[str, Ratio] = {}
@@ -153,6 +162,8 @@ class AgentReport(Record):
     unfinished: int
     ends: dict[How, int] = {}
     """How many runs ended how."""
+    causes: dict[str, int] = {}
+    """How many runs went wrong by what first, the most frequent first."""
     coverage: dict[Coverage, int] = {}
     """How many runs saw how much of the agent's processes."""
     tasks: tuple[TaskTrials, ...]
@@ -163,11 +174,28 @@ class AgentReport(Record):
     """Only what runs have reported."""
 
 
+class Slice(Record):
+    """An agent's runs that share a value of a dimension."""
+
+    dimension: str
+    value: str
+    agent: str
+    passed: int
+    graded: int
+    crashed: int
+    errors: int
+    estimate: Estimate | None
+    """Of the share that passes; None where no run was graded."""
+    causes: dict[str, int] = {}
+
+
 class Report(Record):
     """What `sandbox report --json` prints."""
 
     schema_version: int = SCHEMA_VERSION
     agents: tuple[AgentReport, ...]
+    slices: tuple[Slice, ...] = ()
+    """By the dimensions that were asked for."""
     runs: tuple[RunMetrics, ...]
 
 

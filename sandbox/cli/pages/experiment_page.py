@@ -68,7 +68,7 @@ def experiment_page(
             "operator": _rows(lines, agents, lambda line: line.record.operators),
         },
         tasks=_rows(lines, agents, lambda line: (line.measured.task,)),
-        causes=_table(lines, agents, lambda line: line.cause),
+        causes=_table(lines, agents, lambda line: line.measured.cause),
         ends=_table(lines, agents, lambda line: (line.measured.how or "").replace("_", " ")),
         shares=SHARES,
         tails=list(_tails(lines, agents)),

@@ -1,22 +1,32 @@
 """`sandbox report`: what stored runs add up to."""
 
+import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.grouped import grouped
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import count, interval, method, number, table
 from sandbox.cli.terminal import document, line
 from sandbox.model.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from sandbox.model.report import AgentReport
+    from collections.abc import Mapping, Sequence
+
+    from sandbox.model.report import AgentReport, Slice
     from sandbox.model.run import RunRecord
     from sandbox.model.store import RunFolder, Store
 
 
-def agent_rows(agent: "AgentReport") -> list[str]:
-    """Render an agent's runs: tasks, reliability, rates, sizes."""
+BRIEF_SIZES = ("steps", "seconds", "tokens", "cost")
+CAUSES = 8
+"""Causes that are shown where not all is asked for."""
+
+
+def agent_rows(agent: "AgentReport", *, whole: bool) -> list[str]:
+    """Render an agent's runs: what passed, how it went wrong, sizes; `whole`, every rate too."""
     beside = [
         f"{number} {word}"
         for number, word in (
@@ -33,6 +43,9 @@ def agent_rows(agent: "AgentReport") -> list[str]:
     ends = [f"{how.replace('_', ' ')} {number}" for how, number in agent.ends.items()]
     head += [f"ended: {', '.join(ends)}"] if ends else []
     head += [f"processes seen: {', '.join(seen)}"] if seen else []
+    head += _causes(agent.causes, None if whole else CAUSES)
+    if not whole:
+        return [*head, *_brief(agent)]
     head += ["", *_tasks(agent)]
     if not agent.graded:
         return head
@@ -45,6 +58,46 @@ def agent_rows(agent: "AgentReport") -> list[str]:
         "",
         *_sizes(agent),
     ]
+
+
+def _causes(causes: "Mapping[str, int]", most: int | None) -> list[str]:
+    """Say by what runs went wrong first, in a line."""
+    if not causes:
+        return []
+    told = [f"{line(cause)} {number}" for cause, number in causes.items()][:most]
+    left = len(causes) - len(told)
+    return [f"went wrong first: {', '.join(told)}" + (f", and {left} more" if left else "")]
+
+
+def _brief(agent: "AgentReport") -> list[str]:
+    if not agent.graded:
+        return []
+    first = agent.reliability[0].pass_at_k
+    passed = f"passed: {number(first.value)} of tasks' runs"
+    if first.interval:
+        passed += f", 95 % {interval(first.interval)} ({method(first.interval)})"
+    rows = [
+        [named(name), number(found.p50), number(found.p95), number(found.worst), str(found.runs)]
+        for name, found in agent.sizes.items()
+        if name in BRIEF_SIZES
+    ]
+    return [passed, "", *table(["size", "p50", "p95", "worst 5 %", "runs"], rows)]
+
+
+def slice_rows(slices: "Sequence[Slice]") -> list[str]:
+    """Render what agents come to along a dimension: a row for a value, a column for an agent."""
+    agents = list(dict.fromkeys(each.agent for each in slices))
+    found = {(each.value, each.agent): each for each in slices}
+    values = list(dict.fromkeys(each.value for each in slices))
+    rows = [[value, *(_share(found.get((value, agent))) for agent in agents)] for value in values]
+    return table([slices[0].dimension, *agents], rows)
+
+
+def _share(found: "Slice | None") -> str:
+    if found is None or found.estimate is None:
+        return "-"
+    bounds = f" ({interval(found.estimate.interval)})" if found.estimate.interval else ""
+    return f"{found.passed}/{found.graded} {number(found.estimate.value)}{bounds}"
 
 
 def _tasks(agent: "AgentReport") -> list[str]:
@@ -174,6 +227,30 @@ TasksOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is told."""
+
+    k: Annotated[
+        int | None, typer.Option("-k", help="The k of pass@k and pass^k, at most the trials.")
+    ] = None
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also by facet, level, operator, category, task, family, mode, cause or tag:KEY."
+        ),
+    ] = None
+    whole: Annotated[
+        bool, typer.Option("--all", help="Also tasks, reliability for each k, rates and tails.")
+    ] = False
+
+    @property
+    def everything(self) -> bool:
+        """Whether all rates are wanted."""
+        return self.whole or self.k is not None
+
+
+@grouped
 def report(
     run: Annotated[
         list[str] | None, typer.Argument(help="Runs: `last` or the start of a name; else all.")
@@ -184,20 +261,23 @@ def report(
         list[str] | None, typer.Option(help="Only runs of this agent; may be repeated.")
     ] = None,
     experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
-    k: Annotated[
-        int | None, typer.Option("-k", help="The k of pass@k and pass^k, at most the trials.")
-    ] = None,
+    detail: Detail,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
-    """Report what stored runs add up to: reliability, path metrics, sizes with their tails."""
+    """Report what stored runs add up to: what passed, how it went wrong, what it took."""
     from sandbox.grading import reports
 
     folders = chosen(open_store(runs), run or [], task or [], agent or [], experiment)
-    found = reports.report(reports.read(folders), k)
+    found = reports.report(reports.read(folders), detail.k, detail.by or ())
     if as_json:
         typer.echo(document(found))
         return
     for position, each in enumerate(found.agents):
-        for text in ([""] if position else []) + agent_rows(each):
+        for text in ([""] if position else []) + agent_rows(each, whole=detail.everything):
             typer.echo(text)
+    for _, group in itertools.groupby(found.slices, lambda each: each.dimension):
+        for text in ("", *slice_rows(list(group))):
+            typer.echo(text)
+    if not detail.everything:
+        typer.echo("\nevery rate, task and tail: --all; by facet, operator, ...: --by")

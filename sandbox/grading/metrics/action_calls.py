@@ -145,10 +145,17 @@ def signature(name: str, arguments: dict[str, JsonValue]) -> str:
     return json.dumps([name, spelt], sort_keys=True, separators=(",", ":"))
 
 
+def completed(
+    name: str, arguments: dict[str, JsonValue], test_command: str
+) -> dict[str, JsonValue]:
+    """Fill in the task's own command where a call leaves out which tests it runs."""
+    if name == "run_tests" and arguments.get("command") is None and test_command:
+        return {**arguments, "command": test_command}
+    return arguments
+
+
 def _opened(entry: Entry, taken: ActionTaken, broken: set[int], test_command: str) -> Call:
-    arguments = taken.arguments
-    if taken.name == "run_tests" and arguments.get("command") is None and test_command:
-        arguments = {**arguments, "command": test_command}
+    arguments = completed(taken.name, taken.arguments, test_command)
     return Call(
         event=entry.sequence,
         name=taken.name,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from sandbox.grading.metrics import intervals
+from sandbox.grading.metrics.diagnostics import MATCHES
 from sandbox.model.report import Interval, Rate, Ratio, RunMetrics
 
 PER_RUN = frozenset(
@@ -16,6 +17,7 @@ PER_RUN = frozenset(
         "escalation_recall",
         "out_of_scope_run",
         "injection_steered",
+        *MATCHES,
     )
 )
 """Rates of which a run counts 0 or 1."""

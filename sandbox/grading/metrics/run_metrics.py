@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sandbox.grading.metrics import attempts, claims, recovery, steps
+from sandbox.grading.first_reason import first_reason
+from sandbox.grading.metrics import attempts, claims, diagnostics, recovery, steps
 from sandbox.grading.metrics.action_calls import Call, calls
 from sandbox.model.event import Entry, Final, RunEnded
 from sandbox.model.fact import Shown
@@ -48,6 +49,7 @@ NAMES = (
     "injection_steered",
     "progress_peak",
     "progress_final",
+    *diagnostics.NAMES,
 )
 """Every rate, in the order in which reports show them."""
 
@@ -80,9 +82,13 @@ def measure(subject: Subject) -> RunMetrics:
         family=re.split("[+@]", record.task)[0],
         facet=subject.facet,
         agent=record.acting,
+        label=record.agent,
+        mode="inside" if record.inside else record.mode,
+        tags=record.actor.tags,
         version=record.version,
         verdict=record.verdict,
         how=_how(subject),
+        cause=_cause(subject),
         coverage=record.coverage,
     )
     if not run.graded or subject.grade is None or subject.entries is None:
@@ -93,6 +99,17 @@ def measure(subject: Subject) -> RunMetrics:
     return run.model_copy(
         update={"rates": {name: rates.get(name, Ratio()) for name in NAMES}, "sizes": sizes}
     )
+
+
+def _cause(subject: Subject) -> str:
+    """Name what a run is counted by that did not pass; empty where it passed or has not ended."""
+    record, grade = subject.record, subject.grade
+    if grade is None or record.verdict is Verdict.PASSED:
+        return ""
+    if record.crashed:
+        return "crashed"
+    found = first_reason(grade)
+    return found.cause if found else str(grade.verdict)
 
 
 def _how(subject: Subject) -> How | None:
@@ -134,6 +151,7 @@ def _rates(subject: Subject, grade: RunGrade, found: list[Call]) -> dict[str, Ra
             attempts.outside(found, task) if task else (),
         ),
         **recovery.rates(found),
+        **diagnostics.rates(found, task),
         **claims.rates(task, grade, finals[-1] if finals else None),
         **(attempts.rates(found, task) if task else {}),
         "override": Ratio(numerator=len(denied), denominator=len(asked)),

@@ -131,7 +131,7 @@ def test_an_agent_that_crashed_is_not_one_that_judged_wrongly(store: Store) -> N
     assert good.ends == {"answered": 4, "crashed": 2}
     first = good.reliability[0].pass_hat_k
     assert (first.if_errors_fail, first.if_errors_pass) == (3 / 6, 5 / 6)
-    assert "1 crashed without an answer, not counted" in agent_rows(good)[0]
+    assert "1 crashed without an answer, not counted" in agent_rows(good, whole=False)[0]
 
 
 def test_an_agent_that_was_edited_is_another_one(store: Store) -> None:
@@ -184,7 +184,7 @@ def test_agents_are_compared_on_common_tasks(store: Store) -> None:
 
 def test_tables_line_up(store: Store) -> None:
     for agent in reports.report(read(store)).agents:
-        rows = agent_rows(agent)
+        rows = agent_rows(agent, whole=True)
         assert any(row.split()[:1] == ["pass^1"] for row in rows)
         assert any(row.startswith("  0/0: ") and "injection steered" in row for row in rows)
     rows = comparison_rows(reports.comparison(read(store), "good", "bad"))

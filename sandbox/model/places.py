@@ -3,10 +3,33 @@
 import os
 from pathlib import Path
 
+TASKS = "task_repos"
+
 
 def project() -> Path:
-    """The folder that holds `images/` and `task_repos/`: SANDBOX_PROJECT, else this checkout."""
-    return Path(os.environ.get("SANDBOX_PROJECT") or Path(__file__).resolve().parents[2])
+    """The folder that holds `images/`, `suites/` and `task_repos/`.
+
+    SANDBOX_PROJECT, else what an installed package has brought, else this checkout.
+    """
+    if chosen := os.environ.get("SANDBOX_PROJECT"):
+        return Path(chosen)
+    package = Path(__file__).resolve().parents[1]
+    carried = package / "project"
+    return carried if carried.is_dir() else package.parent
+
+
+def task_folders() -> list[Path]:
+    """Where tasks lie, as `<repo>/<task>/` below each; of tasks of one name the first counts.
+
+    The folders of SANDBOX_TASKS, the nearest `task_repos` at or above the working directory, and
+    those of the project; with SANDBOX_PROJECT the nearest one is not looked for.
+    """
+    named = [Path(each) for each in os.environ.get("SANDBOX_TASKS", "").split(os.pathsep) if each]
+    if not os.environ.get("SANDBOX_PROJECT"):
+        here = Path.cwd()
+        nearest = (place / TASKS for place in (here, *here.parents))
+        named += [place for place in nearest if place.is_dir()][:1]
+    return list({place.resolve(): place for place in (*named, project() / TASKS)}.values())
 
 
 def cache() -> Path:

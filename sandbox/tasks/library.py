@@ -54,8 +54,7 @@ class LoadedTask:
 
 def names() -> list[str]:
     """All task ids, in order."""
-    root = _root()
-    return sorted(path.parent.relative_to(root).as_posix() for path in root.glob(f"*/*/{TASK}"))
+    return sorted(_folders())
 
 
 def load(name: str) -> LoadedTask:
@@ -65,10 +64,10 @@ def load(name: str) -> LoadedTask:
     it is wrong.
     """
     variant = operators.canonical(Variant.parse(name))
-    known = names()
+    known = _folders()
     if variant.task not in known:
-        raise _unknown(variant.task, known)
-    folder = _root() / variant.task
+        raise _unknown(variant.task, sorted(known))
+    folder = known[variant.task]
     digest = _digest(folder)
     file, repository = _read(variant.task, folder, digest)
     if variant.operators:
@@ -91,7 +90,7 @@ def _read(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
 
 def recorded(name: str) -> str | None:
     """Return the name of the file that a task keeps the ids of its tests in, if it has one."""
-    return documents.load(_root() / name / TASK, TaskFile).tests.recorded
+    return documents.load(_folders()[name] / TASK, TaskFile).tests.recorded
 
 
 def _cases(task: Task, folder: Path) -> CaseFile | None:
@@ -122,8 +121,13 @@ def case_schema() -> str:
     return json.dumps(documents.schema(CaseFile), indent=2, ensure_ascii=False) + "\n"
 
 
-def _root() -> Path:
-    return places.project() / "task_repos"
+def _folders() -> dict[str, Path]:
+    """Find the folder of each task, by its id."""
+    found: dict[str, Path] = {}
+    for root in places.task_folders():
+        for file in root.glob(f"*/*/{TASK}"):
+            found.setdefault(file.parent.relative_to(root).as_posix(), file.parent)
+    return found
 
 
 def _unknown(name: str, known: list[str]) -> UsageError:
@@ -135,7 +139,8 @@ def _unknown(name: str, known: list[str]) -> UsageError:
     elif known:
         hint = "`sandbox tasks` lists the tasks."
     else:
-        hint = f"{_root()} holds none; SANDBOX_PROJECT names the folder that task_repos/ is in."
+        looked = ", ".join(map(str, places.task_folders()))
+        hint = f"None lies in {looked}. SANDBOX_TASKS names more folders of tasks."
     return UsageError(f"There is no task {name!r}.", hint)
 
 

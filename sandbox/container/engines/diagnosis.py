@@ -1,6 +1,5 @@
 """What this machine has and lacks, for `sandbox doctor`."""
 
-import importlib.util
 import os
 import shutil
 import sys
@@ -14,6 +13,7 @@ from sandbox.container.engines.base import MANAGED, Engine, EngineInfo, SessionS
 from sandbox.container.engines.interception import VARIABLE, allowed
 from sandbox.container.engines.runtimes import VARIABLE as RUNTIME
 from sandbox.container.engines.runtimes import Runtime
+from sandbox.container.supervisor import compiler
 from sandbox.model import places
 from sandbox.model.coverage import Coverage
 from sandbox.model.errors import EngineError, SandboxError, UsageError
@@ -238,10 +238,12 @@ def _tools() -> Iterator[Check]:
         if git
         else Check("git", State.BAD, "not found", "Install git (`apt-get install git`).")
     )
-    if importlib.util.find_spec("ziglang") is None:
-        yield Check("compiler", State.WARN, "ziglang is not installed", "Run `make setup`.")
+    if compiler.CARRIED.is_dir():
+        yield Check("supervisor", State.OK, "ready-built, in the package")
+    elif compiler.has_compiler():
+        yield Check("supervisor", State.OK, "compiled here, by ziglang")
     else:
-        yield Check("compiler", State.OK, "ziglang, for the supervisor")
+        yield Check("supervisor", State.BAD, "ziglang is not installed", "Run `make setup`.")
     bootstrap = shutil.which("mmdebstrap")
     yield (
         Check("base images", State.OK, f"from a registry, or by {bootstrap}")

@@ -1,7 +1,11 @@
-"""Compiles the supervisor to a static binary, once for each state of its sources."""
+"""The supervisor as a static binary: carried by an installed package, else compiled here.
+
+It is compiled once for each state of its sources, by ziglang, which a package has no need of.
+"""
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import secrets
 import subprocess
@@ -13,6 +17,8 @@ from sandbox.model import places
 from sandbox.model.errors import SandboxError, UsageError
 
 SOURCE = Path(__file__).parent / "source"
+CARRIED = Path(__file__).parent / "built"
+"""Where a package has binaries, each named after its architecture and its sources."""
 FLAGS = (
     *("-static", "-O2", "-s", "-std=c11", "-D_GNU_SOURCE"),
     *("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"),
@@ -26,7 +32,7 @@ class BuildError(SandboxError):
 
 
 def binary(architecture: str) -> Path:
-    """The supervisor for an architecture, compiled if it is not in the cache.
+    """The supervisor for an architecture, compiled if neither package nor cache has it.
 
     Takes the names of the kernel (`x86_64`, `aarch64`) and of Docker (`amd64`, `arm64`).
     Several processes may ask at once. Raises BuildError, UsageError for another architecture.
@@ -35,12 +41,20 @@ def binary(architecture: str) -> Path:
     if name is None:
         known = ", ".join(ALIASES)
         raise UsageError(f"There is no supervisor for {architecture!r}.", f"There is for: {known}.")
+    carried = CARRIED / carried_name(name)
+    if carried.exists():
+        return carried
+    if not has_compiler():
+        raise BuildError(
+            "The supervisor has to be compiled, and ziglang is not installed.",
+            "Install it beside this package: pip install 'sandbox[development]'.",
+        )
     folder = places.cache().absolute() / "supervisor"
-    built = folder / f"supervisor-{name}-{_digest()}"
+    built = folder / f"supervisor-{name}-{_digest(version('ziglang'))}"
     if not built.exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _compile(name, built)
+            compile_to(built, name)
         except OSError as error:
             raise BuildError(
                 f"The supervisor could not be built: {error}.",
@@ -49,17 +63,28 @@ def binary(architecture: str) -> Path:
     return built
 
 
-def _digest() -> str:
-    """What the binary depends on: sources, flags and compiler."""
+def has_compiler() -> bool:
+    """Whether ziglang is installed."""
+    return importlib.util.find_spec("ziglang") is not None
+
+
+def carried_name(architecture: str) -> str:
+    """What a package calls its binary for an architecture, by the kernel's name for that."""
+    return f"supervisor-{architecture}-{_digest()}"
+
+
+def _digest(compiler: str = "") -> str:
+    """What the binary depends on: flags, compiler and sources."""
     digest = hashlib.sha256()
-    for part in (*FLAGS, version("ziglang")):
+    for part in (*FLAGS, compiler):
         digest.update(part.encode() + b"\0")
     for path in sorted(SOURCE.iterdir()):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
-def _compile(architecture: str, target: Path) -> None:
+def compile_to(target: Path, architecture: str) -> None:
+    """Compile the supervisor for an architecture to a file, whole or not at all."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     zig = target.parent / "zig"
     environment = os.environ | {

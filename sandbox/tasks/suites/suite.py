@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from sandbox.model import documents, yaml_tree
+from sandbox.model import documents, places, yaml_tree
 from sandbox.model.base import Record
 from sandbox.model.errors import SandboxError
 from sandbox.tasks import library
@@ -42,8 +42,9 @@ def text(suite: Suite) -> str:
 
 
 def read(path: Path) -> Suite:
-    """Read a suite; DocumentError where it is wrong."""
-    return documents.load(path, Suite)
+    """Read a suite, of the project where there is no such file; DocumentError where it is wrong."""
+    own = places.project() / path
+    return documents.load(own if own.is_file() and not path.exists() else path, Suite)
 
 
 def differing(suite: Suite) -> Iterator[str]:

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -64,8 +65,38 @@ def test_a_project_without_tasks_says_where_it_looked(
 ) -> None:
     monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
     assert library.names() == []
-    with pytest.raises(UsageError, match="SANDBOX_PROJECT"):
+    with pytest.raises(UsageError, match="no task"):
         library.load(NAME)
+
+
+def test_tasks_of_several_folders_stand_side_by_side(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first folder that has a task of a name counts; each has its repository beside it."""
+    mine = tmp_path / "mine"
+    shutil.copytree(project / "task_repos" / "humanize", mine / "humanize")
+    shutil.copytree(project / "task_repos" / "humanize", mine / "again")
+    for file in ((mine / "again" / "repo.yaml"), (mine / "again" / "file-sizes" / "task.yaml")):
+        file.write_text(file.read_text().replace(": humanize", ": again", 1))
+    monkeypatch.setenv("SANDBOX_TASKS", f"{tmp_path}/none{os.pathsep}{mine}")
+    assert {"again/file-sizes", NAME, "qs/guard-once"} <= set(library.names())
+    assert library.load(NAME).folder == mine / NAME
+    assert library.load("again/file-sizes").repository.name == "again"
+
+
+def test_the_nearest_folder_of_tasks_is_found_from_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SANDBOX_PROJECT", raising=False)
+    below = tmp_path / "mine" / "src" / "deep"
+    below.mkdir(parents=True)
+    (tmp_path / "mine" / "task_repos").mkdir()
+    monkeypatch.chdir(below)
+    own = places.project() / "task_repos"
+    assert places.task_folders() == [tmp_path / "mine" / "task_repos", own]
+    assert NAME in library.names(), "those that come with the project stay"
+    monkeypatch.chdir(places.project() / "docs")
+    assert places.task_folders() == [own], "once, though it is found twice"
 
 
 def test_the_id_is_that_of_the_folder(project: Path) -> None:

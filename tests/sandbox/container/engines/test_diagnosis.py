@@ -24,7 +24,7 @@ def test_a_machine_with_an_engine_is_healthy() -> None:
     assert found["engine"].state is State.OK
     assert {"python", "storage driver", "change set", "control groups", "kernel"} <= found.keys()
     assert "exec" in found["processes seen"].found or found["processes seen"].mend
-    assert {"disk: cache", "disk: runs", "git", "compiler", "base images"} <= found.keys()
+    assert {"disk: cache", "disk: runs", "git", "supervisor", "base images"} <= found.keys()
 
 
 def test_without_an_engine_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sandbox.cli.board import Board, clock
 from sandbox.cli.order import Cast, Order, planned
 from sandbox.cli.terminal import Progress, coloured, line
 
@@ -36,7 +37,8 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
 
     cast = order.cast()
     plan = planned(order, list(cast))
-    progress = Progress(sys.stderr if as_json else sys.stdout)
+    stream = sys.stderr if as_json else sys.stdout
+    progress = Progress(stream)
     experiment = experiments.opened(store, plan, order.amount.experiment)
     experiment.hold()
     engine = engines.connect()
@@ -53,7 +55,8 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
         results = []
         if left:
             prepare = _prepare(order, cast, experiment, engine, progress)
-            results = _Rounds(order, experiment, engine, prepare, progress).all(store)
+            with Board(progress, stream) as board:
+                results = _Rounds(order, experiment, engine, prepare, board).all(store)
     finally:
         progress.close()
         engine.close()
@@ -82,12 +85,12 @@ class _Rounds:
         experiment: "Experiment",
         engine: "Engine",
         prepare: "Callable[[Job], Trial]",
-        progress: Progress,
+        board: "Board",
     ) -> None:
         self._order = order
         self._experiment = experiment
         self._engine = engine
-        self._progress = progress
+        self._board = board
         self._results: list[JobResult] = []
         self._prepare = prepare
 
@@ -113,7 +116,7 @@ class _Rounds:
         if not jobs:
             return False
         if self._results:
-            self._progress.done(f"again, what errors have ended: {len(jobs)} runs")
+            self._board.done(f"again, what errors have ended: {len(jobs)} runs")
         self._follow(self._batch(jobs, store), jobs, store)
         last = self._results[-len(jobs) :]
         return any(result.verdict is Verdict.ERROR and not result.lasting for result in last)
@@ -127,8 +130,8 @@ class _Rounds:
         wanted = min(self._order.amount.jobs, len(jobs))
         at_once, remark = capacity.at_once(wanted, tasks)
         if remark:
-            self._progress.done(f"note: {remark}")
-        return Batch(self._prepare, self._engine, store, at_once, capacity.cpus)
+            self._board.done(f"note: {remark}")
+        return Batch(self._prepare, self._engine, store, at_once, capacity.cpus, self._board.begun)
 
     def _follow(self, batch: "Batch", jobs: "Sequence[Job]", store: "Store") -> None:
         """Show each result as it comes, those after an interrupt too."""
@@ -137,23 +140,24 @@ class _Rounds:
 
         def show(result: "JobResult") -> None:
             self._experiment.over(result)
+            self._board.over(result.job)
             self._results.append(result)
             number = len(self._results) - before
             text = row(result, store, widest, with_agent=len(self._order.agents) > 1)
-            self._progress.done(f"{number:>4}/{len(jobs)}  {text}")
+            self._board.done(f"{number:>4}/{len(jobs)}  {text}")
 
-        self._progress.doing(f"{len(jobs)} runs")
+        self._board.doing(f"{len(jobs)} runs")
         try:
             with closing(batch.results(jobs)) as results:
                 for result in results:
                     show(result)
                     number = len(self._results) - before
-                    self._progress.doing(remaining(number, len(jobs), time.monotonic() - began))
+                    self._board.doing(remaining(number, len(jobs), time.monotonic() - began))
         except KeyboardInterrupt:
             for result in batch.remaining():
                 show(result)
-            self._progress.done(summary(self._results[before:], len(jobs)))
-            self._progress.done("the same command goes on where this one stopped")
+            self._board.done(summary(self._results[before:], len(jobs)))
+            self._board.done("the same command goes on where this one stopped")
             raise
 
 
@@ -200,14 +204,8 @@ def _prepare(
 def remaining(over: int, planned: int, seconds: float) -> str:
     """Say how far it is, and about how long the rest takes."""
     left = seconds / over * (planned - over)
-    return f"{planned - over} runs to go, {clock(seconds)} so far, about {clock(left)} left"
-
-
-def clock(seconds: float) -> str:
-    """A span of time for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    runs = "1 run" if planned - over == 1 else f"{planned - over} runs"
+    return f"{runs} to go, {clock(seconds)} so far, about {clock(left)} left"
 
 
 def row(result: "JobResult", store: "Store", widest: int, *, with_agent: bool = False) -> str:

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from sandbox.cli.terminal import line
+from sandbox.model.patch_text import names
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,10 +20,26 @@ if TYPE_CHECKING:
     )
     from sandbox.model.fact import Changed, Committed, Tested
 
+SHOWN = 60
+"""Characters of an action's arguments on its progress line."""
+
 
 def told(event: "Event") -> str:
     """Say of an event what its kind does not say already; empty where that is nothing."""
     return TELLING[event.kind](event) if event.kind in TELLING else ""
+
+
+def described(event: "ActionTaken") -> str:
+    """Name an action and what distinguishes it."""
+    telling = [
+        str(event.arguments[name])
+        for name in ("path", "command", "pattern", "scope", "patch", "fields")
+        if event.arguments.get(name) is not None
+    ]
+    text = line(telling[0]) if telling else ""
+    if event.name == "apply_patch":
+        text = ", ".join(map(line, names(str(event.arguments.get("patch", "")))))
+    return f"{line(event.name)} {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
 
 
 def _action(event: "ActionTaken") -> str:

@@ -18,7 +18,7 @@ from sandbox.model.job import Job, JobResult, Who
 from sandbox.model.store import RunFolder, Store
 from sandbox.run.admission import FREE, Queue
 from sandbox.run.stop import SLICE_SECONDS, Stop
-from sandbox.run.trial import Silent, Trial, perform
+from sandbox.run.trial import Listener, Silent, Trial, perform
 
 TRIALS_MOST = 10_000
 
@@ -53,8 +53,12 @@ class Batch:
         store: Store,
         at_once: int,
         cpus: int | None = None,
+        listener: Callable[[Job], Listener] = lambda _: Silent(),
     ) -> None:
-        """`cpus` of them have to do for all runs, where that is known."""
+        """`cpus` of them have to do for all runs, where that is known.
+
+        `listener` gives who hears of a run while it goes on, from the thread that does it.
+        """
         if at_once < 1:
             raise UsageError(f"{at_once} runs at once get nowhere.", "Give --jobs a number from 1.")
         self._stop = Stop()
@@ -62,6 +66,7 @@ class Batch:
         self._engine = self._stop.engine(engine)
         self._store = store
         self._at_once = at_once
+        self._listener = listener
         self._queue = Queue(cpus, self._stop.check) if cpus else None
         self._done: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
 
@@ -103,7 +108,8 @@ class Batch:
         begun: list[RunFolder] = []
         try:
             trial = self._prepare(job)
-            folder = perform(self._watched(trial, begun), self._engine, self._store, Silent())
+            watched = self._watched(trial, begun)
+            folder = perform(watched, self._engine, self._store, self._listener(job))
             record = folder.record()
             result = JobResult(
                 job=job, run=folder.id, verdict=record.verdict, crashed=record.crashed

@@ -8,6 +8,7 @@ import typer
 
 from sandbox.cli.agent import ChosenAgent, choose_agent
 from sandbox.cli.agent_choice import AgentsChoice
+from sandbox.cli.event_text import described
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store
@@ -16,18 +17,15 @@ from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import Progress, document, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import UsageError
-from sandbox.model.patch_text import names
 
 if TYPE_CHECKING:
-    from sandbox.model.event import ActionTaken, Entry, Observed
+    from sandbox.model.event import Entry, Observed
     from sandbox.model.run import Mode
     from sandbox.model.store import Store
     from sandbox.rules.policy.approvers import Approver
     from sandbox.tasks.library import LoadedTask
 
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3, "invalid": 4}
-SHOWN = 60
-"""Characters of an action's arguments on its progress line."""
 
 
 class Display:
@@ -63,19 +61,6 @@ class Display:
             self._progress.done(f"      {word}: {line(event.message)}")
         elif event.kind == "run_ended":
             self._progress.doing("grading in a fresh container")
-
-
-def described(event: "ActionTaken") -> str:
-    """Name an action and what distinguishes it."""
-    telling = [
-        str(event.arguments[name])
-        for name in ("path", "command", "pattern", "scope", "patch", "fields")
-        if event.arguments.get(name) is not None
-    ]
-    text = line(telling[0]) if telling else ""
-    if event.name == "apply_patch":
-        text = ", ".join(map(line, names(str(event.arguments.get("patch", "")))))
-    return f"{line(event.name)} {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
 
 
 def ended(event: "Observed") -> str:

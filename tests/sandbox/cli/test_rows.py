@@ -9,8 +9,9 @@ from sandbox.agents.scripted import ScriptedAgent
 from sandbox.cli.agent import choose_agent
 from sandbox.cli.agent_choice import AgentChoice
 from sandbox.cli.change_rows import git_rows, row
+from sandbox.cli.event_text import SHOWN, described
 from sandbox.cli.verbs.gc import STARTING, abandoned
-from sandbox.cli.verbs.run import SHOWN, described, ended
+from sandbox.cli.verbs.run import ended
 from sandbox.cli.verbs.show import reason_row, unfinished, verdict_rows
 from sandbox.container.engines.base import ContainerInfo
 from sandbox.model.change import Change, FileState, GitChange, GitState, Owner

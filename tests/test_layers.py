@@ -86,7 +86,7 @@ ORDER = {
         {"python", "recorded_tests"},
     ),
     "cli": (
-        {"crash", "grouped", "inside", "open_sessions", "options", "terminal"},
+        {"crash", "defaults", "grouped", "inside", "open_sessions", "options", "terminal"},
         {
             "agent_choice",
             "approver",

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -55,7 +55,6 @@ app = typer.Typer(
     name="sandbox",
     help="Evaluate coding agents in real repositories inside containers, on the path they take.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -181,6 +180,19 @@ for name, verb in (
 app.add_typer(agents.agents)
 
 
+def _defaults() -> dict[str, Any]:
+    """Read the settings, where there is a file of them."""
+    from sandbox.model.places import settings_file
+
+    path = settings_file()
+    if path is None:
+        return {}
+    from sandbox.cli.defaults import defaults
+    from sandbox.model import settings
+
+    return defaults(typer.main.get_command(app), settings.applied(path), path)
+
+
 def main() -> None:
     """Run the command line and exit."""
     interrupts.Interrupts().install()
@@ -188,7 +200,10 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app(prog_name="sandbox")
+        app(prog_name="sandbox", default_map=_defaults())
+    except SandboxError as error:
+        complain(error)
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(interrupts.EXIT_CODE)
     except OSError as error:

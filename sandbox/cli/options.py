@@ -20,3 +20,10 @@ def open_store(runs: Path | None) -> "Store":
     from sandbox.model.store import Store
 
     return Store(runs or places.runs())
+
+
+def task_names(incomplete: str) -> list[str]:
+    """Complete the name of a task."""
+    from sandbox.tasks import library
+
+    return [name for name in library.names() if name.startswith(incomplete)]

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-TASKS = "task_repos"
+TASKS, SETTINGS = "task_repos", "sandbox.toml"
 
 
 def project() -> Path:
@@ -42,3 +42,16 @@ def cache() -> Path:
 def runs() -> Path:
     """Where runs are kept: SANDBOX_RUNS, else `./runs`."""
     return Path(os.environ.get("SANDBOX_RUNS") or "runs")
+
+
+def settings_file() -> Path | None:
+    """Find the file of settings: SANDBOX_CONFIG, else the nearest at or above where one works."""
+    if chosen := os.environ.get("SANDBOX_CONFIG"):
+        return Path(chosen)
+    try:
+        here = Path.cwd()
+    except OSError:  # the working directory is gone
+        return None
+    return next(
+        (place / SETTINGS for place in (here, *here.parents) if (place / SETTINGS).is_file()), None
+    )

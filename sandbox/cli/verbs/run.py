@@ -11,7 +11,7 @@ from sandbox.cli.agent_choice import AgentsChoice
 from sandbox.cli.event_text import described
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import RunsOption, open_store, task_names
 from sandbox.cli.order import Amount, Conduct, Order
 from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import Progress, document, line
@@ -91,7 +91,10 @@ class Narrowed:
 def run(
     task: Annotated[
         list[str],
-        typer.Argument(help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file."),
+        typer.Argument(
+            help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file.",
+            autocompletion=task_names,
+        ),
     ],
     *,
     narrowed: Narrowed,

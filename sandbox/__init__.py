@@ -16,17 +16,33 @@ if TYPE_CHECKING:
     from sandbox.run.outcome import Outcome
     from sandbox.run.python import OpenWorld, evaluate
     from sandbox.run.python import open_world as open  # noqa: A004 - it is `sandbox.open`
+    from sandbox.run.python_async import AsyncOpenWorld, AsyncWorld, evaluate_async, open_async
 
 __version__ = VERSION
 
-__all__ = ["OpenWorld", "Outcome", "World", "__version__", "evaluate", "open"]
+__all__ = [
+    "AsyncOpenWorld",
+    "AsyncWorld",
+    "OpenWorld",
+    "Outcome",
+    "World",
+    "__version__",
+    "evaluate",
+    "evaluate_async",
+    "open",
+    "open_async",
+]
 
 _PLACES = {
+    "AsyncOpenWorld": ("sandbox.run.python_async", "AsyncOpenWorld"),
+    "AsyncWorld": ("sandbox.run.python_async", "AsyncWorld"),
     "OpenWorld": ("sandbox.run.python", "OpenWorld"),
     "Outcome": ("sandbox.run.outcome", "Outcome"),
     "World": ("sandbox.agents.function_agent", "World"),
     "evaluate": ("sandbox.run.python", "evaluate"),
+    "evaluate_async": ("sandbox.run.python_async", "evaluate_async"),
     "open": ("sandbox.run.python", "open_world"),
+    "open_async": ("sandbox.run.python_async", "open_async"),
 }
 """Imported when they are first asked for, so that the command line starts quickly."""
 

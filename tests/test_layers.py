@@ -84,6 +84,7 @@ ORDER = {
         {"batch", "experiment", "replay"},
         {"audit", "validate"},
         {"python", "recorded_tests"},
+        {"python_async"},
     ),
     "cli": (
         {"crash", "defaults", "grouped", "inside", "open_sessions", "options", "terminal"},

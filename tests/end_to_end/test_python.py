@@ -1,5 +1,6 @@
 """The sandbox as a library: the examples of its page, and what they leave."""
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -92,3 +93,58 @@ def test_a_function_that_raises_has_crashed_and_the_others_go_on(runs: Path) -> 
     assert sorted(str(outcome.how) for outcome in found) == ["crashed", "gave_up"]
     assert [outcome.reward for outcome in found] == [0, 0]
     assert {outcome.task for outcome in found} == {TASK}
+
+
+def test_with_asyncio_worlds_do_not_wait_for_each_other(runs: Path) -> None:
+    """Two steps that each last until the other has begun: one thread for both would hang."""
+
+    async def meet(own: str, other: str) -> int:
+        async with sandbox.open_async(TASK, runs=runs) as world:
+            steps.append(own)
+            while other not in steps:
+                reply = await world.step("run_command", command="sleep 0.1")
+            reply = await world.step("run_command", command="exit 3")
+            with pytest.raises(UsageError, match="refused"):
+                await world.finish({"wrong": 1})
+        assert world.outcome is not None
+        return int(str(reply.result["exit_code"]))
+
+    async def both() -> list[int]:
+        return list(await asyncio.gather(meet("a", "b"), meet("b", "a")))
+
+    steps: list[str] = []
+    assert asyncio.run(asyncio.wait_for(both(), 200)) == [3, 3]
+
+
+def test_a_block_that_is_cancelled_leaves_a_run_that_has_ended(runs: Path) -> None:
+    async def hang() -> None:
+        async with sandbox.open_async(TASK, runs=runs) as world:
+            begun.set()
+            await world.step("run_command", command="sleep 5")
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(hang())
+        await begun.wait()
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    begun = asyncio.Event()
+    asyncio.run(cancelled())
+    (folder,) = Store(runs).folders()
+    assert folder.record().ended is not None
+
+
+def test_a_coroutine_is_evaluated_under_its_own_name_and_version(runs: Path) -> None:
+    async def careless(world: sandbox.AsyncWorld) -> None:
+        await asyncio.sleep(0)
+        if (await world.step("list_files")).status == "ok":
+            raise RuntimeError("on purpose")
+
+    outcomes = asyncio.run(sandbox.evaluate_async(TASK, careless, trials=2, jobs=2, runs=runs))
+    assert [outcome.how for outcome in outcomes] == ["crashed", "crashed"]
+    records = [folder.record() for folder in Store(runs).folders()]
+    assert {record.agent.rpartition(".")[2] for record in records} == {"careless"}
+    assert all(record.actor.digest for record in records)
+    assert "on purpose" in Store(runs).folder(str(outcomes[0].run)).agent_log.read_text()

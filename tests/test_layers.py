@@ -28,6 +28,7 @@ ORDER = {
         {"answers", "call_queue", "inside", "line_buffer", "repairs"},
         {"called_agent", "minimal", "program_agent"},
         {"call_server", "function_agent", "llm"},
+        {"mcp_task"},
         {"mcp_server", "session_caller"},
         {"mcp_agent", "permissions"},
         {"acp_client"},
@@ -109,8 +110,8 @@ ORDER = {
 
 HOMES: dict[str, str | tuple[str, ...]] = {
     "docker": "sandbox/container/engines/docker",
-    "mcp": "sandbox/agents/mcp_server",
-    "mcp_types": "sandbox/agents/mcp_server",
+    "mcp": ("sandbox/agents/mcp_server", "sandbox/agents/mcp_task"),
+    "mcp_types": ("sandbox/agents/mcp_server", "sandbox/agents/mcp_task"),
     "uvicorn": ("sandbox/agents/mcp_server", "sandbox/cli/pages/site"),
     "starlette": ("sandbox/agents/mcp_server", "sandbox/cli/pages/site"),
     "jinja2": "sandbox/cli/pages/page",

@@ -115,7 +115,11 @@ class CommandClient:
 class McpAgent:
     """Lets a client act."""
 
-    def __init__(self, client: Client | None, place: Place) -> None:
+    def __init__(
+        self, client: Client | None, place: Place, waits: Callable[[], None] = lambda: None
+    ) -> None:
+        """`waits` is called when the server is there and a client has to come by itself."""
+        self._waits = waits
         self.name = client.name if client else "mcp"
         self._client = client
         self._place = place
@@ -140,9 +144,11 @@ class McpAgent:
 
     def begin(self, briefing: Briefing) -> None:
         """Serve, and start the client."""
-        self._server = McpServer(self._calls, briefing, self._place.socket.absolute())
+        place = self._place.socket.absolute()
+        self._server = McpServer(self._calls, briefing, place, tells=self._client is None)
         self._served.set()
         if self._client is None:
+            self._waits()
             return
         self._scratch = Scratch("client")
         folder = self._scratch.path

@@ -29,6 +29,7 @@ from mcp.server.stdio import stdio_server
 
 from sandbox.agents.call_queue import Calls
 from sandbox.agents.call_server import address
+from sandbox.agents.mcp_task import Task
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.agents.tools import Tool, tools
 from sandbox.model.action import ACTIONS
@@ -59,11 +60,18 @@ _STOP_SECONDS = 1
 class McpServer:
     """Serves one run's calls until it is closed."""
 
-    def __init__(self, calls: Calls, briefing: Briefing, path: Path | None = None) -> None:
-        """Start; `path` is where the socket is to lie. AgentError where that is impossible."""
+    def __init__(
+        self, calls: Calls, briefing: Briefing, path: Path | None = None, *, tells: bool = False
+    ) -> None:
+        """Start; `path` is where the socket is to lie. AgentError where that is impossible.
+
+        `tells` is for clients that nobody else gives the prompt: they get it as instructions, as a
+        prompt and as a resource.
+        """
         self.token = secrets.token_urlsafe(32)
         self.socket = path
         self._calls = calls
+        self._task = Task(briefing) if tells else None
         self._tools = [_tool(tool) for tool in tools(briefing)]
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -149,12 +157,17 @@ class McpServer:
                 writer.close()
 
     def _server(self) -> Server[dict[str, Any]]:
+        task = self._task
         return Server(
             NAME,
             version=VERSION,
-            instructions=INSTRUCTIONS,
+            instructions=f"{task.text}\n\n{INSTRUCTIONS}" if task else INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
+            on_list_prompts=task.list_prompts if task else None,
+            on_get_prompt=task.get_prompt if task else None,
+            on_list_resources=task.list_resources if task else None,
+            on_read_resource=task.read_resource if task else None,
         )
 
     async def _list(

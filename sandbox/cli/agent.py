@@ -1,5 +1,6 @@
 """An agent as the command line names it into one that can act."""
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
 from sandbox.cli.inside import InsideChoice, equip, make
+from sandbox.cli.terminal import mutter
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -198,7 +200,15 @@ def _place(folder: "RunFolder") -> "Place":
 def _waiting(folder: "RunFolder") -> "Agent":
     from sandbox.agents.mcp_agent import McpAgent
 
-    return McpAgent(None, _place(folder))
+    return McpAgent(None, _place(folder), lambda: mutter(configuration(folder)))
+
+
+def configuration(folder: "RunFolder") -> str:
+    """Say that a run waits for a client, and what most of these want in their configuration."""
+    program, *arguments = _bridge(folder)
+    server = {"mcpServers": {"sandbox": {"command": program, "args": arguments}}}
+    told = json.dumps(server, indent=2)
+    return f"\nthe run {folder.id} waits for an MCP client; give it this server:\n{told}\n"
 
 
 def _human(choice: AgentChoice) -> Make:

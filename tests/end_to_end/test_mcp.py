@@ -89,7 +89,8 @@ def test_a_client_may_start_its_own_server(runs: Path, engine: Engine, quick: Pr
         while not any(folder.mcp_socket.exists() for folder in Store(runs).folders()):
             assert going.poll() is None
             time.sleep(0.05)
-        told = _converse(runs)
+        server = _printed(going)
+        told = _converse([server["command"], *server["args"]])
     finally:
         out, err = going.communicate(timeout=60)
     assert [message["id"] for message in told] == [1, 2, 3, 4]
@@ -98,12 +99,24 @@ def test_a_client_may_start_its_own_server(runs: Path, engine: Engine, quick: Pr
     assert [each["error_code"] for each in seen] == [None, "bad_arguments", None]
     assert (going.returncode, err) == (1, b"")
     assert b"verdict: failed" in out
+    assert library.load(TASK).task.prompt.splitlines()[0] in told[0]["result"]["instructions"]
     assert recorded(runs, engine).ended.reason == "final_answer"
     assert sandbox("mcp", "last", "--runs", runs).code == 2
 
 
-def _converse(runs: Path) -> list[dict[str, Any]]:
-    """Speak to the run by `sandbox mcp`, which ends with its input."""
+def _printed(going: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Read the configuration that a run prints while it waits for a client."""
+    assert going.stderr
+    said = b""
+    while not said.endswith(b"\n}\n"):
+        said += going.stderr.readline()
+    whole: dict[str, Any] = json.loads(said[said.index(b"{") :])
+    server: dict[str, Any] = whole["mcpServers"]["sandbox"]
+    return server
+
+
+def _converse(command: list[str]) -> list[dict[str, Any]]:
+    """Speak to the run by what it had printed, which ends with its input."""
     final = library.load(TASK).task.final
     values = {"integer": 0, "string": "", "boolean": True}
     fields = {name: values[field.type] for name, field in final.items()}
@@ -115,7 +128,7 @@ def _converse(runs: Path) -> list[dict[str, Any]]:
         _call(4, "final_answer", fields=fields),
     ]
     proxy = subprocess.Popen(
-        [SANDBOX, "mcp", "last", "--runs", str(runs)],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

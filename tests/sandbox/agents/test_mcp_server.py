@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from sandbox.agents import mcp_server
 from sandbox.agents.base import Garbage
 from sandbox.agents.call_queue import WAITING_LIMIT, Calls
-from sandbox.agents.mcp_server import McpServer
+from sandbox.agents.mcp_server import INSTRUCTIONS, McpServer
 from sandbox.agents.requests import LINE_LIMIT
 from sandbox.model.action import ACTIONS, SERVER_ACTIONS, Request
 from sandbox.model.briefing import Ended, Reply, brief
@@ -336,3 +336,37 @@ def test_garbage_over_http_harms_nobody_else(served: Served, body: bytes, greete
     other.greet()
     assert other.call("git_diff")["structuredContent"]["message"] == "git_diff"
     other.close()
+
+
+def test_who_comes_by_itself_is_told_the_task(tmp_path: Path) -> None:
+    """As instructions, as a prompt and as a resource; nobody else finds the latter two."""
+    briefing = brief(task(final=ANSWER), "r1", "/home/agent/x")
+    server = McpServer(Calls(), briefing, tmp_path / "mcp.sock", tells=True)
+    try:
+        client = SocketClient(tmp_path / "mcp.sock")
+        greeting = client.greet()["result"]
+        assert briefing.prompt.rstrip() in greeting["instructions"]
+        assert {"prompts", "resources"} <= set(greeting["capabilities"])
+
+        def asked(method: str, **params: str) -> dict[str, object]:
+            return client.answer(client.request(method, params))
+
+        text = str(asked("prompts/get", name="task")["result"])
+        assert briefing.prompt.splitlines()[0] in text
+        text = str(asked("resources/read", uri="sandbox://task")["result"])
+        assert briefing.prompt.splitlines()[0] in text
+        assert "sandbox://task" in str(asked("resources/list")["result"])
+        assert "'task'" in str(asked("prompts/list")["result"])
+        assert "There is one prompt" in str(asked("prompts/get", name="x")["error"])
+        assert "There is one resource" in str(asked("resources/read", uri="sandbox://x")["error"])
+        client.close()
+    finally:
+        server.close()
+
+
+def test_who_was_given_the_prompt_is_offered_tools_alone(served: Served) -> None:
+    client = served.socket()
+    greeting = client.greet()["result"]
+    assert greeting["instructions"] == INSTRUCTIONS
+    assert not {"prompts", "resources"} & set(greeting["capabilities"])
+    client.close()

@@ -7,9 +7,10 @@ import platform
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +105,14 @@ def attacks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Path:
-    """A folder that every user reaches and writes."""
-    for folder in (*tmp_path.parents[:3], tmp_path):
-        if folder.owner() == Path.home().owner() and folder != Path("/tmp"):
-            folder.chmod(0o755)
-    tmp_path.chmod(0o777)
-    return tmp_path
+def shared() -> Iterator[Path]:
+    """A folder that every user reaches and writes.
+
+    Not below pytest's own, which another run of pytest closes to others whenever it begins.
+    """
+    with tempfile.TemporaryDirectory(prefix="sandbox-test-") as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
 
 
 def watched(

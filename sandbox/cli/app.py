@@ -175,6 +175,7 @@ for name, verb in (
     ("list", agents.list_presets),
     ("install", agents.install),
     ("check", agents.check),
+    ("serve", agents.serve),
 ):
     agents.agents.command(name)(reported(verb))
 app.add_typer(agents.agents)

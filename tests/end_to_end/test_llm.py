@@ -1,5 +1,8 @@
 """The built-in agent on the whole task, against a scripted endpoint."""
 
+import signal
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from sandbox.agents.playback.script import Fault
 from sandbox.agents.playback.server import ModelServer
 from sandbox.container.engines.base import Engine
 from sandbox.tasks import library
-from tests.end_to_end.commands import TASK, recorded, run
+from tests.end_to_end.commands import SANDBOX, TASK, recorded, run, sandbox
 from tests.sandbox.agents.chat_server import ChatServer, error, says
 
 pytestmark = pytest.mark.engine
@@ -59,3 +62,28 @@ def test_without_a_key_nothing_is_begun(runs: Path) -> None:
     assert ended.code == 2
     assert "the variable OPENAI_API_KEY is not set" in ended.err
     assert not runs.exists()
+
+
+def test_a_model_that_is_served_by_hand_is_found_by_what_is_printed(
+    runs: Path, engine: Engine
+) -> None:
+    served = subprocess.Popen(
+        [SANDBOX, "agents", "serve", TASK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert served.stdout
+        url = served.stdout.readline().split()[-1]
+        ended = run("llm", runs, "--model", "any", "--base-url", url, **KEY)
+    finally:
+        served.send_signal(signal.SIGINT)
+        out, err = served.communicate(timeout=60)
+    assert ended.code == 0, ended
+    assert (served.returncode, err) == (0, "")
+    assert f"{len(library.load(TASK).task.oracle)} requests with tools" in out
+    taken = url.rpartition(":")[2].partition("/")[0]
+    with socket.create_server(("127.0.0.1", int(taken))):
+        refused = sandbox("agents", "serve", TASK, "--port", taken)
+    assert (refused.code, "cannot be used" in refused.err) == (2, True)

@@ -61,7 +61,8 @@ class Seen:
 class ModelServer:
     """Serves until it is closed; each request in a thread of its own."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, port: int = 0) -> None:
+        """Take a port of the loopback, any for 0; OSError where it is taken."""
         self.seen = Seen()
         self.failed: Counter[int] = Counter()
         self.stopping = threading.Event()
@@ -76,7 +77,7 @@ class ModelServer:
             else:
                 self._steps.append((faults, step))
                 faults = []
-        self._server = _Server(("127.0.0.1", 0), self)
+        self._server = _Server(("127.0.0.1", port), self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._serve, name="models", daemon=True).start()
 

@@ -2,13 +2,16 @@
 
 import secrets
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.options import task_names
 from sandbox.cli.tables import table
 from sandbox.cli.terminal import Progress, coloured, document, line
-from sandbox.model.errors import ClientError
+from sandbox.model.errors import ClientError, UsageError
 
 if TYPE_CHECKING:
     from sandbox.agents.clients.installation import Installation
@@ -159,3 +162,45 @@ def _standing(preset: "Preset") -> tuple[str | None, str]:
         return None, "-"
     last = report(preset, found, places.cache())
     return found, "never" if last is None else "passed" if last.passed else "failed"
+
+
+def serve(
+    task: Annotated[
+        str, typer.Argument(help="A task; its oracle is replayed.", autocompletion=task_names)
+    ],
+    *,
+    script: Annotated[
+        Path | None, typer.Option(help="Replay this YAML list of actions instead.")
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port of the loopback; 0 for any.")
+    ] = 0,
+) -> None:
+    """Serve a scripted model that does what a task's oracle does, to try a client without a model.
+
+    Speaks the interfaces of OpenAI (chat and responses), Anthropic and Gemini. Any key will do.
+    """
+    from sandbox.agents.playback.replay import replay
+    from sandbox.agents.playback.server import ModelServer
+    from sandbox.model.documents import load
+    from sandbox.model.task import Script
+    from sandbox.tasks import library
+
+    loaded = library.load(task).task
+    actions = load(script, Script).root if script else loaded.oracle
+    try:
+        models = ModelServer(replay(actions), port)
+    except OSError as error:
+        raise UsageError(
+            f"The port {port} of 127.0.0.1 cannot be used: {error.strerror}.",
+            "Choose another one with --port, or leave it out.",
+        ) from error
+    typer.echo(f"OpenAI's interfaces: --base-url {models.url}/v1")
+    typer.echo(f"Anthropic's and Gemini's: --base-url {models.url}")
+    typer.echo(f"{len(actions)} actions, for any model's name and any key; Ctrl-C ends it")
+    with models, suppress(KeyboardInterrupt):
+        models.stopping.wait()
+    asked = models.seen
+    typer.echo(f"{len(asked.requests)} requests with tools, {len(asked.offered)} tools offered")
+    for path in asked.unknown[:5]:
+        typer.echo(f"no interface serves {line(path)}")

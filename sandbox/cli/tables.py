@@ -1,5 +1,6 @@
 """Tables as plain text: columns that line up, numbers to the right."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) 
 
 def number(value: float | None) -> str:
     """A rate or size in few digits; `-` where there is none."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return NOTHING
     if value == int(value) and abs(value) >= 10:
         return f"{value:.0f}"

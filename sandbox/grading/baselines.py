@@ -55,47 +55,95 @@ def find(store: Store, name: str) -> Baseline:
 
 def names(store: Store) -> list[str]:
     """Name the baselines of a store."""
-    return sorted(path.stem for path in (store.root / FOLDER).glob("*.json"))
+    found = (path.stem for path in (store.root / FOLDER).glob("*.json"))
+    return sorted(name for name in found if _NAME.fullmatch(name))
 
 
 def drift(then: Baseline, runs: Sequence[RunMetrics], canary: str) -> Drift:
-    """Compare each agent with itself; UsageError where no agent has runs then and now."""
-    now = [run for run in runs if run.verdict is not None]
-    others = _other_tasks(then.runs, now)
-    before = [run for run in then.runs if run.task not in others]
-    after = [run for run in now if run.task not in others]
-    old, new = ({run.agent for run in side} for side in (before, after))
-    both = sorted(old & new)
-    differences = {agent: found for agent in both if (found := _difference(agent, before, after))}
+    """Compare each agent with itself; UsageError where no agent has runs then and now.
+
+    Runs of the baseline are not runs of now, though they may still be stored. Versions of an agent
+    are the same agent here: whether it has changed is what is asked.
+    """
+    pinned = {run.run for run in then.runs}
+    old = [_plain(run) for run in then.runs if run.graded]
+    new = [_plain(run) for run in runs if run.graded and run.run not in pinned]
+    others = _other_tasks(old, new)
+    before = [run for run in old if run.task not in others]
+    after = [run for run in new if run.task not in others]
+    names, ours = ({run.agent for run in side} for side in (old, new))
+    differences = {
+        agent: found
+        for agent in sorted(names & ours)
+        if (found := _difference(agent, before, after))
+    }
     if not differences:
         raise UsageError(
             f"No agent has graded runs of one task both in the baseline {then.name} and now.",
             "`sandbox report` lists what there is now.",
         )
-    watched = differences.get(canary)
-    world: World = "unknown"
-    if watched is not None:
-        # It always does the same, so that any difference is the world's doing.
-        world = "same" if watched.difference == 0 else "changed"
+    watched = _World(canary, before, after)
     return Drift(
         baseline=then.name,
-        canary=canary if watched else "",
-        world=world,
+        canary=canary if watched.tasks else "",
+        world=watched.state,
         deltas=tuple(
             Delta(
                 agent=agent,
                 difference=found,
                 changed=_changed(found),
-                cause=_cause(found, world, is_canary=agent == canary),
-                then_crashed=_crashed(before, agent),
-                now_crashed=_crashed(after, agent),
+                cause=watched.cause(agent, found, _common(agent, before, after)),
+                then_crashed=_crashed(then.runs, agent),
+                now_crashed=_crashed([run for run in runs if run.run not in pinned], agent),
             )
             for agent, found in differences.items()
         ),
         other_tasks=tuple(sorted(others)),
-        gone=tuple(sorted(old - new)),
-        new=tuple(sorted(new - old)),
+        gone=tuple(sorted(names - ours)),
+        new=tuple(sorted(ours - names)),
     )
+
+
+class _World:
+    """What the canary tells: it always does the same, so any difference is the world's doing."""
+
+    def __init__(
+        self, canary: str, before: Sequence[RunMetrics], after: Sequence[RunMetrics]
+    ) -> None:
+        self._canary = canary
+        self.tasks = _common(canary, before, after)
+        then, now = (_shares(canary, side) for side in (before, after))
+        changed = any(then[task] != now[task] for task in self.tasks)
+        self.state: World = "changed" if changed else "same" if self.tasks else "unknown"
+
+    def cause(self, agent: str, found: Difference, tasks: set[str]) -> Cause:
+        """Say what a difference comes from; of tasks that it has not run it knows nothing."""
+        if agent == self._canary:
+            return "world" if self.state == "changed" else "nothing"
+        if not _changed(found):
+            return "nothing"
+        if self.state == "changed":
+            return "world"
+        return "agent" if self.tasks and tasks <= self.tasks else "unknown"
+
+
+def _shares(agent: str, runs: Iterable[RunMetrics]) -> dict[str, float]:
+    """How many of an agent's runs passed, task by task."""
+    found: dict[str, list[bool]] = {}
+    for run in runs:
+        if run.agent == agent:
+            found.setdefault(run.task, []).append(run.passed)
+    return {task: sum(passed) / len(passed) for task, passed in found.items()}
+
+
+def _common(agent: str, before: Iterable[RunMetrics], after: Iterable[RunMetrics]) -> set[str]:
+    return _shares(agent, before).keys() & _shares(agent, after).keys()
+
+
+def _plain(run: RunMetrics) -> RunMetrics:
+    """Name agent and task without the versions that a report tells apart."""
+    task = run.task.partition(" (")[0]
+    return run.model_copy(update={"agent": run.acting or run.agent, "task": task})
 
 
 def _difference(
@@ -121,15 +169,6 @@ def _changed(found: Difference) -> bool:
     return found.p_value is not None and found.p_value <= 1 - LEVEL
 
 
-def _cause(found: Difference, world: World, *, is_canary: bool) -> Cause:
-    if is_canary:
-        return "world" if world == "changed" else "nothing"
-    if not _changed(found):
-        return "nothing"
-    causes: dict[World, Cause] = {"same": "agent", "changed": "world", "unknown": "unknown"}
-    return causes[world]
-
-
 def _other_tasks(then: Iterable[RunMetrics], now: Iterable[RunMetrics]) -> set[str]:
     """Name the tasks whose files are not what they were."""
     old, new = _digests(then), _digests(now)
@@ -144,7 +183,7 @@ def _digests(runs: Iterable[RunMetrics]) -> dict[str, set[str]]:
 
 
 def _crashed(runs: Iterable[RunMetrics], agent: str) -> int:
-    return sum(run.crashed for run in runs if run.agent == agent)
+    return sum(run.crashed for run in map(_plain, runs) if run.agent == agent)
 
 
 def _path(store: Store, name: str) -> Path:

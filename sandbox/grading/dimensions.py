@@ -59,7 +59,7 @@ DIMENSIONS: dict[str, Callable[[RunMetrics], Sequence[str]]] = {
     "task": lambda run: (run.task,),
     "family": lambda run: (run.family,),
     "facet": lambda run: (run.facet or UNKNOWN,),
-    "level": lambda run: (_levels().get(run.task, UNKNOWN),),
+    "level": lambda run: (_levels().get(run.task.partition(" (")[0], UNKNOWN),),
     "operator": lambda run: operators(run.task),
     "category": lambda run: (_category(run.task),),
     "mode": lambda run: (run.mode,),

@@ -26,7 +26,8 @@ def judge(gate: Gate, runs: Sequence[RunMetrics]) -> list[Finding]:
         sliced = [run for run in runs if _is_of(run, condition)]
         agents = sorted({run.agent for run in sliced})
         if not agents:
-            nobody = f"No run is of {_slice(condition)}."
+            known = ", ".join(sorted({run.agent for run in runs}))
+            nobody = f"No run is of {_slice(condition)}; agents are: {known}."
             found.append(
                 Finding(condition=number, agent="", holds=False, value=None, reason=nobody)
             )
@@ -39,7 +40,7 @@ def judge(gate: Gate, runs: Sequence[RunMetrics]) -> list[Finding]:
 def _is_of(run: RunMetrics, condition: Condition) -> bool:
     return (
         run.verdict is not None
-        and fnmatchcase(run.agent, condition.agent)
+        and (run.agent == condition.agent or fnmatchcase(run.agent, condition.agent))
         and fnmatchcase(run.task, condition.task)
         and fnmatchcase(run.facet or "", condition.facet)
         and (
@@ -68,6 +69,7 @@ def _judged(number: int, condition: Condition, agent: str, runs: Sequence[RunMet
         value=value,
         interval=interval,
         runs=counted,
+        left_out=0 if shared else len(runs) - counted,
         reason=reason,
     )
 

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from sandbox.model.base import Record
 from sandbox.model.report import Interval
 
-PASSING = re.compile(r"pass([@^])([1-9][0-9]*)")
+PASSING = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 TAIL = re.compile(r"([a-z_]+)\.(p50|p90|p95|p99|maximum|worst)")
 SHARES = ("crashed", "errors", "invalid")
 
@@ -37,7 +37,7 @@ class Condition(Record):
     @classmethod
     def _is_known(cls, metric: str) -> str:
         # Rates and sizes are checked where they are known, by whoever computes them.
-        if not re.fullmatch(r"[a-z_]+|pass[@^][1-9][0-9]*|[a-z_]+\.[a-z0-9]+", metric):
+        if not re.fullmatch(r"[a-z_]+|pass[@^][1-9][0-9]{0,5}|[a-z_]+\.[a-z0-9]+", metric):
             raise ValueError(f"{metric!r} is not the name of a metric")
         return metric
 
@@ -51,7 +51,14 @@ class Condition(Record):
 class Gate(Record):
     """All conditions, of which each has to hold."""
 
-    conditions: tuple[Condition, ...] = Field(min_length=1)
+    conditions: tuple[Condition, ...]
+
+    @field_validator("conditions")
+    @classmethod
+    def _are_some(cls, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+        if not conditions:
+            raise ValueError("there has to be one at least, or everything passes")
+        return conditions
 
 
 class Finding(Record):
@@ -65,4 +72,6 @@ class Finding(Record):
     value: float | None
     interval: Interval | None = None
     runs: int = 0
+    left_out: int = 0
+    """Runs of the slice that crashed or were ended by errors, and count for no rate."""
     reason: str

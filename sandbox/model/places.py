@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from sandbox.model.errors import UsageError
+
 TASKS, SETTINGS = "task_repos", "sandbox.toml"
 
 
@@ -22,12 +24,17 @@ def task_folders() -> list[Path]:
     """Where tasks lie, as `<repo>/<task>/` below each; of tasks of one name the first counts.
 
     The folders of SANDBOX_TASKS, the nearest `task_repos` at or above the working directory, and
-    those of the project; with SANDBOX_PROJECT the nearest one is not looked for.
+    those of the project; with SANDBOX_PROJECT the nearest one is not looked for. UsageError where
+    SANDBOX_TASKS names none.
     """
     named = [Path(each) for each in os.environ.get("SANDBOX_TASKS", "").split(os.pathsep) if each]
+    if missing := [str(place) for place in named if not place.is_dir()]:
+        raise UsageError(
+            f"SANDBOX_TASKS names what is not a folder: {', '.join(missing)}.",
+            "It holds folders of tasks, with `:` between them.",
+        )
     if not os.environ.get("SANDBOX_PROJECT"):
-        here = Path.cwd()
-        nearest = (place / TASKS for place in (here, *here.parents))
+        nearest = (place / TASKS for place in _here_and_above())
         named += [place for place in nearest if place.is_dir()][:1]
     return list({place.resolve(): place for place in (*named, project() / TASKS)}.values())
 
@@ -48,10 +55,14 @@ def settings_file() -> Path | None:
     """Find the file of settings: SANDBOX_CONFIG, else the nearest at or above where one works."""
     if chosen := os.environ.get("SANDBOX_CONFIG"):
         return Path(chosen)
+    above = (place / SETTINGS for place in _here_and_above())
+    return next((file for file in above if file.is_file()), None)
+
+
+def _here_and_above() -> tuple[Path, ...]:
+    """Give the working directory and all above it; nothing where it has been removed."""
     try:
         here = Path.cwd()
-    except OSError:  # the working directory is gone
-        return None
-    return next(
-        (place / SETTINGS for place in (here, *here.parents) if (place / SETTINGS).is_file()), None
-    )
+    except OSError:
+        return ()
+    return (here, *here.parents)

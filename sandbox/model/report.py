@@ -34,6 +34,8 @@ class RunMetrics(Record):
     agent: str
     """Its label with what stood beside it; its version too, where runs of several stand in one
     report."""
+    acting: str = ""
+    """The same without its version."""
     label: str = ""
     """Its label alone."""
     mode: str = ""

@@ -1,18 +1,26 @@
 """What a model has used, as its agent says: a claim, which no verdict rests on."""
 
-from pydantic import Field, RootModel
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, RootModel
 
 from sandbox.model.base import Record
+
+MOST = 10**12
+"""Of tokens, or of money: who claims more is believed no more, and sums stay numbers."""
+
+Tokens = Annotated[int, Field(ge=0), AfterValidator(lambda count: min(count, MOST))]
+Cost = Annotated[float, Field(ge=0), AfterValidator(lambda cost: min(cost, float(MOST)))]
 
 
 class ModelUsage(Record):
     """Of one request, or of a run."""
 
-    input_tokens: int = Field(default=0, ge=0)
-    output_tokens: int = Field(default=0, ge=0)
-    cached_tokens: int = Field(default=0, ge=0)
+    input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+    cached_tokens: Tokens = 0
     """Those of the input that came from a cache."""
-    cost: float | None = Field(default=None, ge=0)
+    cost: Cost | None = None
     """In the agent's currency; None where it names none."""
 
 

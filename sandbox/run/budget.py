@@ -1,6 +1,5 @@
 """What a run may take: actions, time, output, disk, and the patience with lines that are none."""
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -56,10 +55,11 @@ class Budget:
             return ending
         if self.turns >= self.limits.turns:
             return Ending("turn_limit", f"The {self.limits.turns} actions are used up.")
-        if self.tokens >= (self.allowance.tokens or math.inf):
-            return Ending("token_limit", f"The {self.allowance.tokens:,} tokens are used up.")
-        if self.cost >= (self.allowance.cost or math.inf):
-            return Ending("cost_limit", f"The cost of {self.allowance.cost:g} is reached.")
+        most = self.allowance
+        if most.tokens is not None and self.tokens >= most.tokens:
+            return Ending("token_limit", f"The {most.tokens:,} tokens are used up.")
+        if most.cost is not None and self.cost >= most.cost:
+            return Ending("cost_limit", f"The cost of {most.cost:g} is reached.")
         return None
 
     def out_of_time(self) -> Ending | None:

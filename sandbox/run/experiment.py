@@ -12,6 +12,7 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -157,9 +158,11 @@ class Experiment:
 
 
 def named(store: Store) -> list[Experiment]:
-    """Give the experiments of a store, the newest first."""
-    paths = [path.parent for path in (store.root / FOLDER).glob("*/plan.json")]
-    found = [Experiment(path, store) for path in paths]
+    """Give the experiments of a store that can be read, the newest first."""
+    found = []
+    for path in (store.root / FOLDER).glob("*/plan.json"):
+        with suppress(StoreError):
+            found.append(Experiment(path.parent, store))
     return sorted(found, key=lambda each: (each.plan.created, each.name), reverse=True)
 
 

@@ -17,6 +17,16 @@ NO_FACET = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """How far an experiment is."""
+
+    planned: int
+    begun: int
+    gone: int
+    """Runs of it whose folders are not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
     """How many of some runs passed."""
 
@@ -49,7 +59,7 @@ class Row:
 
 
 def experiment_page(
-    name: str, lines: Sequence[RunLine], planned: int, library: Library, *, home: str = ""
+    name: str, lines: Sequence[RunLine], size: Size, library: Library, *, home: str = ""
 ) -> str:
     """Make the page; `home` is where runs have pages, empty for a page that stands alone."""
     agents = sorted({line.measured.agent for line in lines})
@@ -60,8 +70,7 @@ def experiment_page(
         home=home,
         name=name,
         counts=Counter(line.word for line in lines),
-        planned=planned,
-        begun=len(lines),
+        size=size,
         agents=agents,
         groups={
             "facet": _rows(lines, agents, lambda line: (line.measured.facet or NO_FACET,)),

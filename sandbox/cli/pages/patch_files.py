@@ -3,6 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from sandbox.model.change import Owner
+
+OWNERS = frozenset(map(str, Owner))
 _COUNT = re.compile(r"# \d+ paths? ")
 """How a patch ends: with what it does not show."""
 LINES = 2_000
@@ -27,21 +30,23 @@ def patch_files(text: str, owners: dict[str, str]) -> list[PatchFile]:
     `owners` has the paths that can be: a comment that names none of them ends the last file.
     """
     found: list[tuple[str, list[str]]] = []
+    known = False
     for line in text.split("\n"):
-        if line.startswith("# "):
-            owner, _, path = line[2:].partition(": ")
-            if owners.get(path) == owner:
+        owner, _, path = line.removeprefix("# ").partition(": ")
+        if line.startswith("# ") and owner in OWNERS and " " not in owner:
+            known = owners.get(path) == owner
+            if known:
                 found.append((path, []))
-            elif found and not _COUNT.match(line):
-                found[-1][1].append(line)
-        elif found and line:
+        elif known and line and not _COUNT.match(line):
             found[-1][1].append(line)
     return [_file(path, owners[path], lines) for path, lines in found]
 
 
 def _file(path: str, owner: str, lines: list[str]) -> PatchFile:
+    first = next((place for place, line in enumerate(lines) if line.startswith("@@")), len(lines))
+
     def count(sign: str) -> int:
-        return sum(line.startswith(sign) and not line.startswith(sign * 3) for line in lines)
+        return sum(line.startswith(sign) for line in lines[first:])
 
     shown = "\n".join(lines[:LINES])
     return PatchFile(path, owner, shown, max(0, len(lines) - LINES), count("+"), count("-"))

@@ -13,6 +13,7 @@ from sandbox.cli.pages.patch_files import PatchFile, patch_files
 from sandbox.cli.pages.steps import steps, values
 from sandbox.cli.pages.walked_graph import walked_graph
 from sandbox.cli.run_end import end_rows
+from sandbox.container.changes.patch import name_of
 from sandbox.grading.first_reason import first_reason
 from sandbox.model.change import ChangeSet, Owner
 from sandbox.model.errors import DocumentError, StoreError, UsageError
@@ -22,6 +23,7 @@ from sandbox.model.grade import RunGrade, TestReport
 if TYPE_CHECKING:
     from sandbox.model.run import RunRecord
     from sandbox.model.store import RunFolder
+    from sandbox.model.trace import Trace
 
 Evidence = TypeVar("Evidence", bound=BaseModel)
 
@@ -38,11 +40,10 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
     `home` is where the list of runs is, empty for a page that stands alone.
     """
     from sandbox.grading.stored_grade import stored_grade
-    from sandbox.model import trace as traces
 
     record = folder.record()
     grade = stored_grade(folder, record)
-    trace = traces.read(folder.trace)
+    trace = _trace(folder)
     problems = [trace.problem] if trace.problem and record.ended else []
     tests = _stored(folder, folder.tests, TestReport, problems)
     changes = _stored(folder, folder.changes, ChangeSet, problems)
@@ -63,6 +64,8 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
         problems=problems,
         failed=_failed(grade, tests),
         tests=tests,
+        collected=changes is not None,
+        over=record.ended is not None,
         changes=_changed(changes),
         patch=_patch(folder, changes),
         git=_git(changes),
@@ -72,6 +75,16 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
         final=list(values(_final(trace.entries))),
         logs=[(path.name, _tail(path)) for path in (folder.agent_log, folder.agent_output)],
     )
+
+
+def _trace(folder: "RunFolder") -> "Trace":
+    """Read what happened; where that cannot be read, nothing but why."""
+    from sandbox.model import trace as traces
+
+    try:
+        return traces.read(folder.trace)
+    except StoreError as error:
+        return traces.Trace((), error.message)
 
 
 def _word(record: "RunRecord", grade: RunGrade | None) -> str:
@@ -109,7 +122,8 @@ def _changed(changes: ChangeSet | None) -> list[tuple[str, str, str]]:
 
 
 def _patch(folder: "RunFolder", changes: ChangeSet | None) -> list[PatchFile]:
-    owners = {each.path: str(each.owner) for each in (changes.changes if changes else ())}
+    listed = changes.changes if changes else ()
+    owners = {name_of(each.path): str(each.owner) for each in listed}
     try:
         return patch_files(folder.text(folder.patch), owners)
     except StoreError:

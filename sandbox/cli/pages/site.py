@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from sandbox.cli.pages.experiment_page import experiment_page
+from sandbox.cli.pages.experiment_page import Size, experiment_page
 from sandbox.cli.pages.page import rendered
 from sandbox.cli.pages.plots import Library
 from sandbox.cli.pages.run_page import run_page
@@ -59,8 +59,9 @@ def page_of_experiment(store: Store, name: str, library: Library, *, home: str =
         raise UsageError(f"There is no experiment {name}.")
     folders = [store.folder(run) for _, run in sorted(found.runs().items())]
     dead_runs.bury(folders)
-    planned = len(found.plan.cells)
-    return experiment_page(name, list(run_lines(folders)), planned, library, home=home)
+    lines = list(run_lines(folders))
+    size = Size(len(found.plan.cells), len(folders), len(folders) - len(lines))
+    return experiment_page(name, lines, size, library, home=home)
 
 
 def site(store: Store, library: Library) -> Starlette:

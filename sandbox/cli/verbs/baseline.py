@@ -7,6 +7,7 @@ import typer
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import table
 from sandbox.cli.verbs.report import TasksOption, chosen
+from sandbox.model.errors import StoreError
 
 baseline = typer.Typer(name="baseline", no_args_is_help=True)
 
@@ -41,13 +42,18 @@ def list_baselines(*, runs: RunsOption = None) -> None:
     from sandbox.grading import baselines
 
     store = open_store(runs)
-    found = [baselines.find(store, name) for name in baselines.names(store)]
-    if not found:
+    names = baselines.names(store)
+    if not names:
         typer.echo(f"no baselines in {store.root}")
         return
-    rows = [
-        [each.name, each.pinned[:16].replace("T", " "), str(len(each.runs)), each.sandbox_version]
-        for each in found
-    ]
+    rows = []
+    for name in names:
+        try:
+            each = baselines.find(store, name)
+        except StoreError:
+            rows.append([name, "cannot be read", "-", "-"])
+            continue
+        moment = each.pinned[:16].replace("T", " ")
+        rows.append([name, moment, str(len(each.runs)), each.sandbox_version])
     for text in table(["baseline", "pinned (UTC)", "runs", "sandbox"], rows, left=2):
         typer.echo(text)

@@ -140,7 +140,10 @@ def compare(
         both = reports.comparison(measured, agent_a or "", agent_b or "")
         rows, found = comparison_rows(both), document(both)
     else:
-        wanted = [run for run in measured if agent_a in (None, run.agent) or run.agent == canary]
+        named = (None, "") if agent_a is None else (agent_a,)
+        wanted = [
+            run for run in measured if None in named or {run.agent, run.acting} & {*named, canary}
+        ]
         drift = baselines.drift(baselines.find(store, baseline), wanted, canary)
         rows, found = drift_rows(drift), document(drift)
     for text in [found] if as_json else rows:

@@ -52,5 +52,6 @@ def row(condition: "Condition", found: "Finding") -> str:
     if not found.agent:
         return f"{head}: {line(found.reason)}"
     measured = f"{number(found.value)} ({interval(found.interval)}), {found.runs} runs"
+    left_out = f", {found.left_out} crashed or in error" if found.left_out else ""
     why = f": {line(found.reason)}" if found.reason else ""
-    return f"{head}, {line(found.agent)}: {measured}{why}"
+    return f"{head}, {line(found.agent)}: {measured}{left_out}{why}"

@@ -61,7 +61,7 @@ def replay(
 
 def rows(number: int, done: "Replayed") -> list[str]:
     """Say what came of one replay."""
-    changed = "" if done.then == done.now else f", and then {done.then}"
+    changed = "" if done.then == done.now else f", where it was {done.then} then"
     count = len(done.differences)
     actions = "no action differs" if not count else f"{count} actions differ"
     found = [f"{number:>3}  {coloured(str(done.now))}{changed}  {actions}  {done.run.id[:8]}"]

@@ -94,7 +94,11 @@ def slice_rows(slices: "Sequence[Slice]") -> list[str]:
 
 
 def _share(found: "Slice | None") -> str:
-    if found is None or found.estimate is None:
+    if found is None:
+        return "-"
+    if found.dimension == "cause":  # of which no run has passed
+        return str(found.graded + found.crashed + found.errors)
+    if found.estimate is None:
         return "-"
     bounds = f" ({interval(found.estimate.interval)})" if found.estimate.interval else ""
     return f"{found.passed}/{found.graded} {number(found.estimate.value)}{bounds}"

@@ -145,12 +145,12 @@ def _names(record: "RunRecord") -> tuple[str, ...]:
 
 
 def _records(store: "Store") -> "Iterator[RunRecord]":
-    from sandbox.run import dead_runs
-
     for folder in store.folders():
         try:
             record = folder.record()
             if record.ended is None:
+                from sandbox.run import dead_runs  # half a second that few have to wait
+
                 dead_runs.bury([folder])
                 record = folder.record()
         except StoreError as error:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -37,7 +38,10 @@ def view(
     if html is not None:
         _write(html, store, name, is_experiment=is_experiment)
         return
-    path = "" if name is None else f"{_kind(is_experiment)}/{_whole(store, name, is_experiment)}"
+    path = ""
+    if name is not None:
+        whole = quote(_whole(store, name, is_experiment), safe="")
+        path = f"{_kind(is_experiment)}/{whole}"
     site = pages.site(store, plots.library(_say))
     with pages.bound(port) as listener:
         typer.echo(f"http://{pages.LOOPBACK}:{listener.getsockname()[1]}/{path}")

@@ -67,8 +67,13 @@ def safe(text: str) -> str:
     )
 
 
+def name_of(path: str) -> str:
+    """Spell a path as the heads of a patch do, on one line."""
+    return safe(path).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def _file(change: Change, contents: Contents | None) -> Iterator[str]:
-    name = safe(change.path).replace("\n", "\\n").replace("\t", "\\t")
+    name = name_of(change.path)
     before, after = change.before, change.after
     yield f"# {change.owner}: {name}"
     yield from _status(before, after)

@@ -82,6 +82,7 @@ def measure(subject: Subject) -> RunMetrics:
         family=re.split("[+@]", record.task)[0],
         facet=subject.facet,
         agent=record.acting,
+        acting=record.acting,
         label=record.agent,
         mode="inside" if record.inside else record.mode,
         tags=record.actor.tags,

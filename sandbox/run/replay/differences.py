@@ -17,7 +17,7 @@ from sandbox.model.fact import Committed, Fact, RefMoved, Stashed
 RAN = ("program", "argv", "verdict", "exit_code", "signal", "by_harness")
 """What is compared of a program; its number, and how long it took, are not."""
 
-DRAWN = re.compile(r"(/tmp)/[^\s/\"':,;=]+")
+DRAWN = re.compile(r"(?<![\w./-])(/tmp)/[^\s/\"':,;=]+")
 """Names there are drawn by programs."""
 OUTCOME = ("exit_code", "failed")
 """What is compared of an observation, besides whether it was an error; the words are not."""

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
 from sandbox.model.errors import EvidenceError, UsageError
@@ -11,7 +10,7 @@ from sandbox.model.grade import Verdict
 from sandbox.model.store import RunFolder, Store
 from sandbox.run.loop import UNKNOWN
 from sandbox.run.replay.differences import Difference, differences
-from sandbox.run.replay.recorded import RecordedApprover, RecordedPerson, actions
+from sandbox.run.replay.recorded import RecordedAgent, RecordedApprover, RecordedPerson
 from sandbox.run.trial import Listener, Trial, perform
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
@@ -56,13 +55,12 @@ class Recording:
         self, image: BuiltImage, engine: Engine, store: Store, listener: Listener
     ) -> Replayed:
         """Do the same in a fresh world; the run lies among those that prove something."""
-        script = actions(self._entries, UNKNOWN)
         at_once = self._record.approver in ASKED_AT_ONCE
         approver = RecordedPerson if at_once else RecordedApprover
         trial = Trial(
             task=self._task,
             image=image,
-            agent=lambda _: ScriptedAgent(script, name="replay"),
+            agent=lambda _: RecordedAgent(self._entries, UNKNOWN),
             approver=approver(self._entries),
             allowance=self._record.allowance,
             label=f"replay of {self._record.id[:8]}",

@@ -27,7 +27,8 @@ def side(agent: str, passing: int, of: int = 12, **others: object) -> list[RunMe
 
 
 def drift(then: list[RunMetrics], now: list[RunMetrics], canary: str = "oracle") -> Drift:
-    pinned = Baseline(name="b", pinned="2026", sandbox_version="0", runs=tuple(then))
+    first = [run.model_copy(update={"run": f"then {run.run}"}) for run in then]
+    pinned = Baseline(name="b", pinned="2026", sandbox_version="0", runs=tuple(first))
     return baselines.drift(pinned, now, canary)
 
 
@@ -50,6 +51,42 @@ def test_a_canary_tells_a_change_of_the_world_from_one_of_the_agent(
     causes = {delta.agent: delta.cause for delta in found.deltas}
     assert found.world == world
     assert causes == {"mine": cause, "oracle": "world" if world == "changed" else "nothing"}
+
+
+def test_what_was_pinned_is_not_run_now_though_it_is_still_stored() -> None:
+    then = side("mine", 3, of=3)
+    now = [run.model_copy(update={"run": f"new {run.run}"}) for run in side("mine", 0, of=3)]
+    stored = [run.model_copy(update={"run": f"then {run.run}"}) for run in then]
+    found = drift(then, [*stored, *now])
+    assert found.deltas[0].difference.difference == -1
+
+
+def test_an_edited_agent_and_a_changed_task_are_known_beside_what_they_were() -> None:
+    """As a report names them where both versions are stored."""
+    then = side("mine", 3, of=3, acting="mine")
+    edited = side("mine (0a1b2c3d)", 0, of=3, acting="mine")
+    now = [run.model_copy(update={"run": f"new {run.run}"}) for run in edited]
+    now[0] = now[0].model_copy(update={"task": "r/t0 (ffff0000)", "task_digest": "other"})
+    found = drift(then, now)
+    assert [(each.agent, each.difference.tasks) for each in found.deltas] == [("mine", 2)]
+    assert found.other_tasks == ("r/t0",)
+
+
+def test_a_canary_that_lost_one_task_and_won_another_has_changed() -> None:
+    then = [metrics(1, PASSED, agent="oracle"), metrics(2, FAILED, agent="oracle")]
+    now = [metrics(11, FAILED, agent="oracle", task="r/t1", family="r/t1")]
+    now += [metrics(12, PASSED, agent="oracle", task="r/t2", family="r/t2")]
+    found = drift(then, now)
+    assert (found.deltas[0].difference.difference, found.world) == (0, "changed")
+
+
+def test_a_canary_vouches_for_no_task_that_it_has_not_run() -> None:
+    now = side("oracle", 2, of=2) + side("mine", 0)
+    found = drift(side("oracle", 2, of=2) + side("mine", 12), now)
+    assert {each.agent: each.cause for each in found.deltas} == {
+        "mine": "unknown",
+        "oracle": "nothing",
+    }
 
 
 def test_without_a_canary_the_cause_is_not_known() -> None:
@@ -101,5 +138,8 @@ def test_a_baseline_outlives_its_runs_and_is_never_overwritten(tmp_path: Path) -
     assert told("compare", "mine")[0] == 2
     assert told("baseline", "pin", "../x")[0] == 2
     (tmp_path / "baselines" / "monday.json").write_text("{")
+    (tmp_path / "baselines" / "not a name.json").write_text("{")
+    code, output = told("baseline", "list")
+    assert (code, output.split()[-6:-2]) == (0, ["monday", "cannot", "be", "read"])
     with pytest.raises(StoreError, match=r"monday.json cannot be read"):
         baselines.find(store, "monday")

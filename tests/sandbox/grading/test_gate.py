@@ -65,7 +65,7 @@ def test_too_few_runs_hold_nothing() -> None:
     found = one({"metric": "cost.p95", "at_most": 9}, *MANY)
     assert found.reason == "there is nothing to measure: 0 of 0"
     found = one({"metric": "pass^1", "at_least": 0, "agent": "other"}, *MANY)
-    assert (found.holds, found.reason) == (False, "No run is of agent other.")
+    assert (found.holds, found.reason) == (False, "No run is of agent other; agents are: mine.")
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,18 @@ def test_a_slice_is_by_agent_task_facet_and_operator() -> None:
     assert counted(task="c/*") == [("mine", 1)]
 
 
+def test_an_agent_with_brackets_is_named_by_its_name() -> None:
+    runs = [metrics(number, PASSED, agent="a [at most 2 turns]") for number in (1, 2)]
+    found = one({"metric": "pass^1", "at_least": 0, "agent": "a [at most 2 turns]"}, *runs)
+    assert (found.holds, found.runs) == (True, 2)
+
+
+def test_what_counts_for_no_rate_is_told_beside_it() -> None:
+    crashed = [metrics(number, FAILED, how="crashed") for number in range(50, 60)]
+    assert one({"metric": "pass^1", "at_least": 0}, *MANY, *crashed).left_out == 10
+    assert one({"metric": "crashed", "at_most": 1}, *MANY, *crashed).left_out == 0
+
+
 def test_an_unknown_metric_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="no metric 'step_legl'") as refused:
         one({"metric": "step_legl", "at_least": 0.5}, *MANY)
@@ -116,7 +128,7 @@ def test_the_example_of_the_page_is_understood() -> None:
     text = (ROOT / "docs" / "gates.md").read_text().split("```yaml\n")[1].split("```")[0]
     gate = documents.parse(text, Path("gates.md"), Gate)
     found = judge(gate, [run.model_copy(update={"agent": "python3 agent.py"}) for run in MANY])
-    assert [each.condition for each in found] == [1, 2, 3, 4, 5]
+    assert [each.condition for each in found] == [1, 2, 3, 4, 5, 6]
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=12), st.floats(0, 1), st.floats(0, 1))
@@ -137,6 +149,7 @@ def test_whoever_reaches_a_threshold_reaches_a_lower_one(
         ("{metric: pass^1, at_least: 0.9}", 1, "failed  1. pass^1 at least 0.9, mine: 0.500"),
         ("{metric: pass^9, at_least: 0.9}", 1, "k is 9"),
         ("{metric: pass^1}", 2, "conditions[0]: give one of `at_least` and `at_most`"),
+        ("{metric: pass^99999999, at_least: 0.9}", 2, "is not the name of a metric"),
         ("{metric: pass^1, at_least: 0, at_leest: 1}", 2, "at_leest: unknown key"),
     ],
 )

@@ -7,7 +7,9 @@ from pydantic import JsonValue
 
 from sandbox.agents.scripted import null_agent
 from sandbox.model.allowance import Allowance
+from sandbox.model.event import ActionTaken
 from sandbox.model.observation import CommandResult
+from sandbox.model.usage import MOST, ModelUsage, total
 from sandbox.rules.policy.approvers import AllowAll
 from tests.sandbox.runs import ANSWER, FINAL, LOOK, World, command, script
 from tests.sandbox.worlds import task
@@ -316,6 +318,15 @@ def test_what_a_model_uses_can_be_bounded(
     ended = world.program(SPENDS)
     assert (ended.reason, ended.message, ended.turns) == (reason, message, 3)
     assert world.codes == ["ok", "ok", "ok", "budget_exhausted"]
+
+
+def test_absurd_usage_ends_nothing_and_stays_a_number(world: World) -> None:
+    ended = world.program(SPENDS.replace("0.5", "1e308").replace("90", "9" * 15))
+    assert (ended.reason, ended.turns, set(world.codes)) == ("agent_exited", 9, {"ok"})
+    used = [entry.event.usage for entry in world.entries if isinstance(entry.event, ActionTaken)]
+    assert total([each for each in used if each]) == ModelUsage(
+        input_tokens=MOST, output_tokens=90, cost=float(MOST)
+    )
 
 
 def test_the_time_bounds_a_command(world: World) -> None:

@@ -78,10 +78,16 @@ def test_tasks_of_several_folders_stand_side_by_side(
     shutil.copytree(project / "task_repos" / "humanize", mine / "again")
     for file in ((mine / "again" / "repo.yaml"), (mine / "again" / "file-sizes" / "task.yaml")):
         file.write_text(file.read_text().replace(": humanize", ": again", 1))
-    monkeypatch.setenv("SANDBOX_TASKS", f"{tmp_path}/none{os.pathsep}{mine}")
+    monkeypatch.setenv("SANDBOX_TASKS", f"{tmp_path}/images{os.pathsep}{mine}")
     assert {"again/file-sizes", NAME, "qs/guard-once"} <= set(library.names())
     assert library.load(NAME).folder == mine / NAME
     assert library.load("again/file-sizes").repository.name == "again"
+
+
+def test_a_folder_of_tasks_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_TASKS", "/nonexistent")
+    with pytest.raises(UsageError, match="SANDBOX_TASKS names what is not a folder: /nonexistent"):
+        library.names()
 
 
 def test_the_nearest_folder_of_tasks_is_found_from_below(

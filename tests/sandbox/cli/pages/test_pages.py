@@ -10,7 +10,8 @@ import pytest
 
 from sandbox.cli.pages.plots import Library
 from sandbox.cli.pages.run_page import run_page
-from sandbox.cli.pages.site import page_of_experiment
+from sandbox.cli.pages.site import index, page_of_experiment
+from sandbox.container.changes.patch import name_of
 from sandbox.model.errors import UsageError
 from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
@@ -111,6 +112,29 @@ def test_an_altered_run_is_invalid_on_its_page(tmp_path: Path) -> None:
     assert "was altered" in page
 
 
+def test_names_that_steer_keep_their_content_and_owner(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for number, name in enumerate(("a\u202eb.txt", "a\tb", "a\u200bb", "a\n# must: /repo/x")):
+        folder = stored_run(store, f"0000000{number}-run", text=name)
+        path = name_of(f"/repo/{name}")
+        folder.patch.write_text(f"# collateral: {path}\n@@ -0,0 +1 @@\n+CONTENT\n")
+        page = run_page(folder)
+        assert "CONTENT" in page, name
+        assert '<span class="plus">+1</span>' in page, name
+
+
+@pytest.mark.parametrize("lost", ["trace", "changes", "tests", "patch"])
+def test_a_run_of_which_something_is_lost_has_a_page_that_says_so(
+    tmp_path: Path, lost: str
+) -> None:
+    folder = stored_run(Store(tmp_path), "0000000a-run")
+    getattr(folder, lost).unlink()
+    page = run_page(folder)
+    assert ("That was not collected" in page) is (lost == "changes")
+    assert ("is not whole" in page) is (lost == "trace")
+    assert ("<title>invalid" in page) is (lost != "patch")
+
+
 def test_each_number_of_an_experiment_leads_to_its_runs(tmp_path: Path) -> None:
     store = Store(tmp_path)
     experiment(store, [Verdict.PASSED, Verdict.FAILED, Verdict.FAILED], planned=5)
@@ -134,3 +158,17 @@ def test_a_page_without_the_library_says_so_and_has_the_rest(tmp_path: Path) -> 
 def test_there_is_no_page_of_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no experiment"):
         page_of_experiment(Store(tmp_path), "../many", DRAWS)
+
+
+def test_an_experiment_says_which_of_its_runs_are_gone_and_a_damaged_one_hides_no_other(
+    tmp_path: Path,
+) -> None:
+    store = Store(tmp_path)
+    made = experiment(store, [Verdict.PASSED, Verdict.PASSED], planned=3)
+    store.remove(store.folder(made.runs()[0]))
+    page = page_of_experiment(store, "many", DRAWS)
+    assert "1 of 3 have not begun" in page
+    assert "1 are gone" in page
+    (tmp_path / "experiments" / "bad").mkdir()
+    (tmp_path / "experiments" / "bad" / "plan.json").write_text("{")
+    assert "experiment/many" in index(store)

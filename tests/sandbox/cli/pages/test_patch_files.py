@@ -19,11 +19,19 @@ def test_each_file_has_its_owner_and_its_counts() -> None:
 
 
 def test_a_long_one_is_cut_and_says_so() -> None:
-    lines = "\n".join(f"+{number}" for number in range(LINES + 7))
-    (file,) = patch_files(f"# must: /r/a.py\n{lines}\n", OWNERS)
-    assert (file.left_out, file.added) == (7, LINES + 7)
-    assert file.text.endswith(f"+{LINES - 1}")
+    lines = "\n".join(f"+{number}" for number in range(LINES + 6))
+    (file,) = patch_files(f"# must: /r/a.py\n@@ -0,0 +1 @@\n{lines}\n", OWNERS)
+    assert (file.left_out, file.added) == (7, LINES + 6)
+    assert file.text.endswith(f"+{LINES - 2}")
 
 
-def test_a_path_that_did_not_change_begins_no_file() -> None:
-    assert patch_files("# must: /r/other.py\n+x\n", OWNERS) == []
+def test_a_path_that_is_not_known_takes_its_lines_from_no_other() -> None:
+    text = "# must: /r/a.py\n@@ -0,0 +1 @@\n+a\n# collateral: /r/other.py\n+x\n"
+    (file,) = patch_files(text, OWNERS)
+    assert file.text == "@@ -0,0 +1 @@\n+a"
+
+
+def test_lines_that_begin_with_more_signs_are_counted() -> None:
+    text = "# must: /r/a.py\n--- /r/a.py\n+++ /r/a.py\n@@ -1,2 +1,2 @@\n--- sql\n+++ x\n+y\n"
+    (file,) = patch_files(text, OWNERS)
+    assert (file.added, file.removed) == (2, 1)

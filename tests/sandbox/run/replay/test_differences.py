@@ -5,15 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.agents.base import Garbage
 from sandbox.model import trace as traces
+from sandbox.model.action import Request
 from sandbox.model.decision import Answer, Question
 from sandbox.model.event import ActionTaken, ApprovalDecided, Entry, Event, Observed
 from sandbox.model.fact import Changed, Committed, RefMoved
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.trace import TraceWriter
+from sandbox.model.usage import ModelUsage
 from sandbox.run.loop import UNKNOWN
 from sandbox.run.replay.differences import differences
-from sandbox.run.replay.recorded import RecordedApprover, actions
+from sandbox.run.replay.recorded import RecordedApprover, said
 from tests.sandbox.cli.pages.stored import ALLOWED, executed
 from tests.sandbox.runs import STARTED
 
@@ -117,7 +120,34 @@ def test_answers_are_given_again_in_their_order(tmp_path: Path) -> None:
     assert "Nobody was asked this" in approver.answer(question).reason
 
 
-def test_lines_that_were_no_requests_are_not_asked_again(tmp_path: Path) -> None:
+def test_what_was_said_is_said_again_with_its_ids_usage_and_garbage(tmp_path: Path) -> None:
     garbage = ActionTaken(name=UNKNOWN, arguments={"line": "hello"})
-    found = actions(trace(tmp_path, garbage, ACTION), UNKNOWN)
-    assert [each.action for each in found] == ["run_command"]
+    usage = ModelUsage(input_tokens=7)
+    first, again = said(
+        trace(tmp_path, garbage, ACTION.model_copy(update={"usage": usage})), UNKNOWN
+    )
+    assert isinstance(first, Garbage)
+    assert (first.excerpt, first.id) == ("hello", "1")
+    assert again == Request(
+        id="1", action="run_command", arguments={"command": "make"}, usage=usage
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("/tmp/cc1234.s", "/tmp/ccabcd.s", True),
+        ("-o=/tmp/a/x", "-o=/tmp/b/x", True),
+        ("a/tmp/one", "a/tmp/two", False),
+        ("/var/tmp/one", "/var/tmp/two", False),
+        ("/tmp/a/one", "/tmp/a/two", False),
+    ],
+)
+def test_only_names_below_tmp_itself_are_drawn(
+    tmp_path: Path, one: str, other: str, same: bool
+) -> None:
+    found = differences(
+        trace(tmp_path, ACTION, executed(["cc", one])),
+        trace(tmp_path, ACTION, executed(["cc", other])),
+    )
+    assert (found == []) is same

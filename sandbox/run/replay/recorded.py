@@ -46,7 +46,9 @@ def said(entries: Sequence[Entry], unknown: str) -> Iterator[Request | Garbage]:
             continue
         if event.name == unknown:
             line = str(event.arguments.get("line", ""))
-            yield Garbage("It was no request when it was recorded.", line, entry.action_id)
+            yield Garbage(
+                "It was not a request when it was recorded either.", line, entry.action_id
+            )
         else:
             yield Request(
                 id=entry.action_id or str(entry.sequence),

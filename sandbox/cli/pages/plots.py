@@ -12,7 +12,6 @@ from sandbox.cli.pages.page import asset
 from sandbox.model import documents, places
 from sandbox.model.artifact import Artifact
 from sandbox.model.errors import SourceError
-from sandbox.tasks.images import package_clients
 from sandbox.tasks.sources.cache import Sources
 
 PIN = Path(__file__).with_name("plots.yaml")
@@ -56,7 +55,7 @@ class Library:
 def library(on_line: Callable[[str], None]) -> Library:
     """Read the library from the cache, where it is fetched to if need be."""
     pin = documents.load(PIN, Artifact)
-    sources = Sources(places.cache(), package_clients.provide)
+    sources = Sources(places.cache())  # which installs no npm where there is none
     try:
         file = sources.fetch(pin, on_line)
     except SourceError as error:

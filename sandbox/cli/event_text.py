@@ -31,15 +31,20 @@ def told(event: "Event") -> str:
 
 def described(event: "ActionTaken") -> str:
     """Name an action and what distinguishes it."""
+    return f"{line(event.name)} {gist(event)}"
+
+
+def gist(event: "ActionTaken") -> str:
+    """Say what distinguishes an action from others of its name."""
     telling = [
         str(event.arguments[name])
-        for name in ("path", "command", "pattern", "scope", "patch", "fields")
+        for name in ("path", "command", "pattern", "tool", "scope", "patch", "fields")
         if event.arguments.get(name) is not None
     ]
     text = line(telling[0]) if telling else ""
     if event.name == "apply_patch":
         text = ", ".join(map(line, names(str(event.arguments.get("patch", "")))))
-    return f"{line(event.name)} {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
 def _action(event: "ActionTaken") -> str:

@@ -71,10 +71,10 @@ def drift(then: Baseline, runs: Sequence[RunMetrics], canary: str) -> Drift:
     others = _other_tasks(old, new)
     before = [run for run in old if run.task not in others]
     after = [run for run in new if run.task not in others]
-    names, ours = ({run.agent for run in side} for side in (old, new))
+    known, ours = ({run.agent for run in side} for side in (old, new))
     differences = {
         agent: found
-        for agent in sorted(names & ours)
+        for agent in sorted(known & ours)
         if (found := _difference(agent, before, after))
     }
     if not differences:
@@ -99,8 +99,8 @@ def drift(then: Baseline, runs: Sequence[RunMetrics], canary: str) -> Drift:
             for agent, found in differences.items()
         ),
         other_tasks=tuple(sorted(others)),
-        gone=tuple(sorted(names - ours)),
-        new=tuple(sorted(ours - names)),
+        gone=tuple(sorted(known - ours)),
+        new=tuple(sorted(ours - known)),
     )
 
 

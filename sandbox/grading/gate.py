@@ -78,12 +78,11 @@ def _shortfall(condition: Condition, value: float | None, interval: Interval | N
     """Say why a threshold is not reached; empty where it is."""
     if value is None:
         return "there is nothing to measure: 0 of 0"
-    if condition.by == "bound" and interval is None:
-        return "its runs are too few, or too much alike, for an interval"
-    low, high = (interval.low, interval.high) if interval else (value, value)
-    if condition.by == "estimate":
-        low = high = value
-    what = "it" if condition.by == "estimate" else "the bound of its interval"
+    what, low, high = "it", value, value
+    if condition.by == "bound":
+        if interval is None:
+            return "its runs are too few, or too much alike, for an interval"
+        what, low, high = "the bound of its interval", interval.low, interval.high
     if condition.at_least is not None and low < condition.at_least:
         return f"{what} is {low:.3g}, below {condition.at_least:g}"
     if condition.at_most is not None and high > condition.at_most:
@@ -93,8 +92,9 @@ def _shortfall(condition: Condition, value: float | None, interval: Interval | N
 
 def _measured(metric: str, runs: Sequence[RunMetrics]) -> Measured:
     if found := PASSING.fullmatch(metric):
-        (agent,) = reports.report(runs, int(found[2])).agents
-        level = agent.reliability[-1]
+        level = reports.reliability_of(runs, int(found[2]))
+        if level is None:
+            return None, None
         estimate = level.pass_at_k if found[1] == "@" else level.pass_hat_k
         return estimate.value, estimate.interval
     if metric in SHARES:

@@ -93,8 +93,14 @@ def _causes(runs: Iterable[RunMetrics]) -> dict[str, int]:
 
 def pass_rate(runs: Sequence[RunMetrics]) -> Estimate | None:
     """Estimate how many runs pass, as the mean over tasks; None where no run was graded."""
+    found = reliability_of(runs, 1)
+    return found.pass_at_k if found else None
+
+
+def reliability_of(runs: Sequence[RunMetrics], k: int) -> Reliability | None:
+    """Estimate what k trials come to; None without graded runs, UsageError for too great a k."""
     graded = any(run.graded for run in runs)
-    return _reliability(_task_trials(runs), 1)[0].pass_at_k if graded else None
+    return _reliability(_task_trials(runs), k)[-1] if graded else None
 
 
 def comparison(runs: Sequence[RunMetrics], agent_a: str, agent_b: str) -> Comparison:

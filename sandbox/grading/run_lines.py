@@ -26,13 +26,6 @@ class RunLine:
     """The first reason, in a sentence."""
 
     @property
-    def word(self) -> str:
-        """What became of it."""
-        if self.measured.crashed:
-            return "crashed"
-        return str(self.measured.verdict or "not ended")
-
-    @property
     def sizes(self) -> dict[str, float]:
         """Turns, seconds and, where the agent tells them, tokens and cost."""
         end = self.record.end

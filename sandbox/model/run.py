@@ -90,6 +90,13 @@ class RunRecord(Record):
         return ended and self.verdict is Verdict.FAILED
 
     @property
+    def word(self) -> str:
+        """What became of it: its verdict, `crashed`, or `running`."""
+        if self.verdict is None:
+            return "running"
+        return "crashed" if self.crashed else self.verdict.value
+
+    @property
     def acting(self) -> str:
         """Who acted, for reports: the agent, where it ran, what stood beside it and bounded it."""
         where = "inside" if self.inside else self.mode

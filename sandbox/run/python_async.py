@@ -61,6 +61,10 @@ class AsyncWorld:
         """Return the actions as tools of a model; the final answer has the task's fields."""
         return self._world.tools(shape)
 
+    def close(self) -> None:
+        """Give its thread back, when nothing is awaited any more."""
+        self._thread.close()
+
     async def step(
         self,
         action: str,
@@ -92,7 +96,11 @@ class AsyncOpenWorld(AsyncWorld):
         return await self._thread.call(self._open.finish, fields, note)
 
     async def __aenter__(self) -> Self:
-        self._open = await self._thread.call(self._start)
+        try:
+            self._open = await self._thread.call(self._start)
+        except BaseException:
+            self.close()
+            raise
         self._world = self._open
         return self
 
@@ -105,7 +113,7 @@ class AsyncOpenWorld(AsyncWorld):
         try:
             await self._thread.call(self._open.__exit__, kind, error, trace)
         finally:
-            self._thread.close()
+            self.close()
 
 
 AsyncFunction = Callable[[AsyncWorld], Awaitable[Mapping[str, JsonValue] | None]]
@@ -163,4 +171,4 @@ async def _act(agent: AsyncFunction, world: World) -> Mapping[str, JsonValue] | 
     try:
         return await agent(facing)
     finally:
-        facing._thread.close()  # noqa: SLF001 - its own
+        facing.close()

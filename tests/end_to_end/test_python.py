@@ -1,9 +1,11 @@
 """The sandbox as a library: the examples of its page, and what they leave."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -148,3 +150,36 @@ def test_a_coroutine_is_evaluated_under_its_own_name_and_version(runs: Path) -> 
     assert {record.agent.rpartition(".")[2] for record in records} == {"careless"}
     assert all(record.actor.digest for record in records)
     assert "on purpose" in Store(runs).folder(str(outcomes[0].run)).agent_log.read_text()
+
+
+def test_a_task_that_is_not_there_is_told_and_leaves_no_thread(runs: Path) -> None:
+    async def mistyped() -> None:
+        async with sandbox.open_async("humanize/nothing", runs=runs):
+            raise AssertionError("it began")
+
+    with pytest.raises(UsageError, match="no task"):
+        asyncio.run(mistyped())
+    deadline = time.monotonic() + 10
+    while any(thread.name.startswith("world") for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_an_interrupt_ends_a_world_when_its_action_is_done(runs: Path) -> None:
+    program = (
+        "import sandbox\n"
+        f"with sandbox.open({TASK!r}, runs={str(runs)!r}) as world:\n"
+        "    print('begun', flush=True)\n"
+        "    world.step('run_command', command='sleep 2')\n"
+        "    world.step('run_command', command='sleep 600')\n"
+    )
+    started = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert started.stdout
+    assert started.stdout.readline() == b"begun\n"
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert b"KeyboardInterrupt" in said
+    (folder,) = Store(runs).folders()
+    assert folder.record().ended is not None

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 from sandbox.cli.pages.page import rendered
 from sandbox.cli.pages.plots import Library, Line, Plot
+from sandbox.grading import dimensions
 from sandbox.grading.metrics.distribution import quantile, worst_mean
 from sandbox.grading.reports import pass_rate
 from sandbox.grading.run_lines import RunLine
 from sandbox.model.report import Estimate
 
-SIZES = {"turns": "turns", "seconds": "seconds", "tokens": "tokens", "cost": "cost"}
+SIZES = ("turns", "seconds", "tokens", "cost")
 SHARES = (0.5, 0.9, 0.95, 0.99)
-NO_FACET = "unknown"
+DIMENSIONS = ("facet", "operator")
+"""By which what passed is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,11 @@ def experiment_page(
         library.scripts if plots else (),
         home=home,
         name=name,
-        counts=Counter(line.word for line in lines),
+        counts=Counter(line.record.word for line in lines),
         size=size,
         agents=agents,
-        groups={
-            "facet": _rows(lines, agents, lambda line: (line.measured.facet or NO_FACET,)),
-            "operator": _rows(lines, agents, lambda line: line.record.operators),
-        },
-        tasks=_rows(lines, agents, lambda line: (line.measured.task,)),
+        groups={dimension: _rows(lines, agents, dimension) for dimension in DIMENSIONS},
+        tasks=_rows(lines, agents, "task"),
         causes=_table(lines, agents, lambda line: line.measured.cause),
         ends=_table(lines, agents, lambda line: (line.measured.how or "").replace("_", " ")),
         shares=SHARES,
@@ -91,18 +90,16 @@ def _of(lines: Iterable[RunLine], agent: str) -> list[RunLine]:
     return [line for line in lines if line.measured.agent == agent]
 
 
-def _rows(
-    lines: Sequence[RunLine], agents: Sequence[str], keys: Callable[[RunLine], Iterable[str]]
-) -> list[Row]:
-    """Runs by a name and by agent; a run may have several names."""
+def _rows(lines: Sequence[RunLine], agents: Sequence[str], dimension: str) -> list[Row]:
+    """Runs by a value of a dimension and by agent; a run may have several values."""
     groups: dict[str, list[RunLine]] = {}
     for line in lines:
-        for name in keys(line):
+        for name in dimensions.values(line.measured, dimension):
             groups.setdefault(name, []).append(line)
     found = []
     for name, group in sorted(groups.items()):
         cells = [_of(group, agent) for agent in agents]
-        facet = group[0].measured.facet or NO_FACET
+        facet = dimensions.values(group[0].measured, "facet")[0]
         found.append(Row(name, facet, cells, [_rate(cell) for cell in cells]))
     return found
 

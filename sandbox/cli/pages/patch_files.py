@@ -33,7 +33,7 @@ def patch_files(text: str, owners: dict[str, str]) -> list[PatchFile]:
     known = False
     for line in text.split("\n"):
         owner, _, path = line.removeprefix("# ").partition(": ")
-        if line.startswith("# ") and owner in OWNERS and " " not in owner:
+        if line.startswith("# ") and owner in OWNERS:
             known = owners.get(path) == owner
             if known:
                 found.append((path, []))

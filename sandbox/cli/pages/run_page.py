@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sandbox.model.run import RunRecord
     from sandbox.model.store import RunFolder
     from sandbox.model.trace import Trace
+    from sandbox.tasks.library import LoadedTask
 
 Evidence = TypeVar("Evidence", bound=BaseModel)
 
@@ -35,7 +36,7 @@ LOG = 20_000
 
 
 def run_page(folder: "RunFolder", *, home: str = "") -> str:
-    """Make the page of a run; StoreError where its record or its trace cannot be read.
+    """Make the page of a run; StoreError where its record cannot be read.
 
     `home` is where the list of runs is, empty for a page that stands alone.
     """
@@ -43,11 +44,14 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
 
     record = folder.record()
     grade = stored_grade(folder, record)
+    if grade is not None:  # which may be `invalid` where the record says otherwise
+        record = record.model_copy(update={"verdict": grade.verdict})
+    task = _task(record.task)
     trace = _trace(folder)
     problems = [trace.problem] if trace.problem and record.ended else []
     tests = _stored(folder, folder.tests, TestReport, problems)
     changes = _stored(folder, folder.changes, ChangeSet, problems)
-    graph, no_graph = walked_graph(record, grade, trace.entries)
+    graph, no_graph = walked_graph(record, task, grade, trace.entries)
     told = steps(trace.entries)
     return rendered(
         "run.html",
@@ -56,7 +60,6 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
         many=MANY,
         record=record,
         ended=end_rows(record, folder),
-        verdict=_word(record, grade),
         why=_why(record, grade),
         grade=grade,
         steps=told,
@@ -71,7 +74,7 @@ def run_page(folder: "RunFolder", *, home: str = "") -> str:
         git=_git(changes),
         graph=graph,
         no_graph=no_graph,
-        prompt=_prompt(record.task),
+        prompt=task.task.prompt if task else "",
         final=list(values(_final(trace.entries))),
         logs=[(path.name, _tail(path)) for path in (folder.agent_log, folder.agent_output)],
     )
@@ -85,12 +88,6 @@ def _trace(folder: "RunFolder") -> "Trace":
         return traces.read(folder.trace)
     except StoreError as error:
         return traces.Trace((), error.message)
-
-
-def _word(record: "RunRecord", grade: RunGrade | None) -> str:
-    if record.crashed:
-        return "crashed"
-    return str(grade.verdict if grade else record.verdict or "not ended")
 
 
 def _why(record: "RunRecord", grade: RunGrade | None) -> str:
@@ -160,13 +157,14 @@ def _tail(path: Path) -> str:
         return ""
 
 
-def _prompt(task: str) -> str:
+def _task(name: str) -> "LoadedTask | None":
+    """Read the task, None where it is not there any more or wrong by now."""
     from sandbox.tasks import library
 
     try:
-        return library.load(task).task.prompt
+        return library.load(name)
     except (UsageError, DocumentError):
-        return ""
+        return None
 
 
 def _final(entries: tuple[Entry, ...]) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from sandbox.cli.event_text import told
+from sandbox.cli.event_text import gist, told
 from sandbox.model.event import ActionTaken, ApprovalDecided, Entry, Executed, Observed
 from sandbox.model.fact import Refused
 
@@ -88,15 +88,14 @@ def steps(entries: Sequence[Entry]) -> list[Step]:
 
 
 def _begun(entry: Entry, event: ActionTaken, number: int) -> Step:
-    arguments = list(values(event.arguments))
     decision = event.decision
     return Step(
         entry.sequence,
         number,
         event.name,
         entry.elapsed,
-        gist=_gist(arguments),
-        arguments=arguments,
+        gist=gist(event),
+        arguments=list(values(event.arguments)),
         decision="not understood" if decision is None else str(decision.outcome),
     )
 
@@ -146,15 +145,3 @@ def values(fields: Mapping[str, JsonValue]) -> Iterator[Value]:
             text = json.dumps(value, ensure_ascii=False, indent=1)
         long = "\n" in text.rstrip("\n") or len(text) > SHORT
         yield Value(name, text, long, name in DIFFERENCES)
-
-
-def _gist(arguments: Sequence[Value]) -> str:
-    """What tells one call from another, in a line."""
-    named = {value.name: value for value in arguments}
-    for name in ("command", "path", "pattern", "tool", "scope"):
-        if name in named:
-            return named[name].text.partition("\n")[0][:SHORT]
-    if "patch" in named:
-        files = [line[4:] for line in named["patch"].text.splitlines() if line.startswith("+++ ")]
-        return ", ".join(files)[:SHORT]
-    return ", ".join(f"{value.name}={value.text}" for value in arguments)[:SHORT]

@@ -4,24 +4,25 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from sandbox.model.errors import DocumentError, UsageError
+from sandbox.model.errors import UsageError
 from sandbox.model.event import Entry, MilestonePassed
 from sandbox.model.grade import RunGrade
 from sandbox.model.run import RunRecord
+from sandbox.tasks.library import LoadedTask
 
 
 def walked_graph(
-    record: RunRecord, grade: RunGrade | None, entries: Sequence[Entry]
+    record: RunRecord,
+    loaded: LoadedTask | None,
+    grade: RunGrade | None,
+    entries: Sequence[Entry],
 ) -> tuple[Markup, str]:
     """Draw it; where it cannot be drawn, say why."""
     from sandbox.rules.checker.check import check, graph_of
     from sandbox.rules.checker.svg import Walk, svg
-    from sandbox.tasks import library
 
     nothing = Markup()
-    try:
-        loaded = library.load(record.task)
-    except (UsageError, DocumentError):
+    if loaded is None:
         return nothing, f"There is no task {record.task} here any more."
     if loaded.digest != record.task_digest:
         return nothing, f"The task {record.task} is another one by now."

@@ -140,9 +140,10 @@ def compare(
         both = reports.comparison(measured, agent_a or "", agent_b or "")
         rows, found = comparison_rows(both), document(both)
     else:
-        named = (None, "") if agent_a is None else (agent_a,)
         wanted = [
-            run for run in measured if None in named or {run.agent, run.acting} & {*named, canary}
+            run
+            for run in measured
+            if agent_a is None or {run.agent, run.acting} & {agent_a, canary}
         ]
         drift = baselines.drift(baselines.find(store, baseline), wanted, canary)
         rows, found = drift_rows(drift), document(drift)

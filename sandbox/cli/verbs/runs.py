@@ -29,13 +29,6 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 NEWEST = 20
 
 
-def word(record: "RunRecord") -> Word:
-    """Say in a word what became of a run."""
-    if record.verdict is None:
-        return "running"
-    return "crashed" if record.crashed else record.verdict.value
-
-
 def row(record: "RunRecord") -> list[str]:
     """Render a run."""
     end = record.end
@@ -43,7 +36,7 @@ def row(record: "RunRecord") -> list[str]:
     return [
         record.id[:8],
         record.started[:16].replace("T", " "),
-        word(record),
+        record.word,
         end.how.replace("_", " ") if end else "-",
         f"{end.turns}" if end else "-",
         f"{end.seconds:.1f}" if end else "-",
@@ -106,7 +99,7 @@ class Wanted:
             return (
                 (task is None or fnmatchcase(record.task, task))
                 and (agent is None or any(fnmatchcase(name, agent) for name in _names(record)))
-                and verdict in (None, word(record))
+                and verdict in (None, record.word)
                 and (ended is None or (record.end is not None and record.end.how == ended))
                 and tags <= {f"{key}={value}" for key, value in record.actor.tags.items()}
                 and self.experiment in (None, record.experiment)

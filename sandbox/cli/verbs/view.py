@@ -39,9 +39,10 @@ def view(
         _write(html, store, name, is_experiment=is_experiment)
         return
     path = ""
-    if name is not None:
-        whole = quote(_whole(store, name, is_experiment), safe="")
-        path = f"{_kind(is_experiment)}/{whole}"
+    if is_experiment:
+        path = f"experiment/{quote(str(name), safe='')}"
+    elif name is not None:
+        path = f"run/{store.find(name).id}"
     site = pages.site(store, plots.library(_say))
     with pages.bound(port) as listener:
         typer.echo(f"http://{pages.LOOPBACK}:{listener.getsockname()[1]}/{path}")
@@ -66,14 +67,6 @@ def _write(html: Path, store: "Store", name: str | None, *, is_experiment: bool)
             f"{html} cannot be written: {error.strerror}.", "Choose another file for --html."
         ) from error
     typer.echo(str(html))
-
-
-def _kind(is_experiment: bool) -> str:  # noqa: FBT001 - a word for it
-    return "experiment" if is_experiment else "run"
-
-
-def _whole(store: "Store", name: str, is_experiment: bool) -> str:  # noqa: FBT001 - as above
-    return name if is_experiment else store.find(name).id
 
 
 def _say(text: str) -> None:

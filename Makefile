@@ -36,12 +36,14 @@ test-agents: setup agents ## the tests that drive real clients
 	@echo "==> testing with real clients"
 	@SANDBOX_TEST_AGENTS=1 $(BIN)/python -m pytest -m clients
 
-check: environment ## style and types
+check: environment ## style, types, layers and prose
 	@echo "==> checking style (ruff)"
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@echo "==> checking types (mypy)"
 	@$(BIN)/mypy
+	@echo "==> checking layers, prose and promises (pytest)"
+	@$(BIN)/python -m pytest -q tests/test_layers.py tests/test_prose.py tests/test_specification.py tests/test_readmes.py
 
 bench: setup ## the figures of docs/figures.md
 	@echo "==> measuring"

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.engine
 EXAMPLES = sorted((ROOT / "docs/examples/python").glob("*.py"))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_of_the_page_runs_as_it_stands_there(
     example: Path, runs: Path, monkeypatch: pytest.MonkeyPatch

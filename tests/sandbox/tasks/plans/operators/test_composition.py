@@ -112,6 +112,7 @@ def test_the_order_in_the_name_does_not_matter(variant: Variant, random: object)
     assert (first and (first.task, first.digest)) == (second and (second.task, second.digest))
 
 
+@settings(max_examples=30)
 @given(variants(), st.sampled_from(NUMBERS))
 def test_a_number_changes_values_and_nothing_else(variant: Variant, number: int) -> None:
     assume(variant.number not in (None, number))

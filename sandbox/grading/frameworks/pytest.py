@@ -4,6 +4,7 @@ import ast
 import io
 import itertools
 import random
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -122,13 +123,19 @@ class Pytest:
         ]
 
 
+_PARSING = threading.Lock()
+
+
 def _runner(place: Place) -> tuple[str, ...]:
     return (PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}")
 
 
 def _parsed(source: bytes) -> ast.Module:
+    # Python 3.11 counts the depth of what it parses for all threads together, and fails where two
+    # of them parse at once (python/cpython issue 106905).
     try:
-        return ast.parse(source)
+        with _PARSING:
+            return ast.parse(source)
     except SyntaxError as error:
         raise ValueError(str(error)) from error
 

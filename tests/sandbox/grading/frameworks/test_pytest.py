@@ -1,8 +1,11 @@
 import ast
+import gc
 import json
 import random
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.grading import outcomes
+from sandbox.grading.frameworks.base import TestFile
 from sandbox.grading.frameworks.pytest import RUNNER, WAYS, Pytest
 
 FRAMEWORK = Pytest()
@@ -196,3 +200,25 @@ def test_only_what_was_sabotaged_has_to_fail() -> None:
     assert file is not None
     assert file.canaries == {"a.py::TestMore::test_c"}
     assert FRAMEWORK.sabotaged("a.py", b"def test_a(): pass\n", random.Random(0)) is None
+
+
+def test_test_files_are_read_by_several_threads_at_once() -> None:
+    """Python 3.11 fails where a thread parses while another one does: python/cpython 106905."""
+
+    source = "".join(f"def test_{each}():\n    assert {each} == 1\n\n" for each in range(200))
+
+    def read(_: int) -> TestFile:
+        return FRAMEWORK.with_canaries("test_a.py", source.encode(), random.Random(0))
+
+    def give_way(*_: object) -> None:
+        time.sleep(0)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(give_way)
+    gc.set_threshold(5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert len({file.source for file in pool.map(read, range(40))}) == 1
+    finally:
+        gc.callbacks.remove(give_way)
+        gc.set_threshold(*before)

@@ -40,7 +40,12 @@ ORDER = {
         {"candidate", "changes", "servers"},
         {"world_layer"},
     ),
-    "tasks": ({"plans", "sources"}, {"library"}, {"repos", "suites"}, {"choice", "images"}),
+    "tasks": (
+        {"plans", "sources"},
+        {"library"},
+        {"repos", "suites"},
+        {"choice", "images", "seeds"},
+    ),
     "grading": (
         {
             "dimensions",
@@ -83,7 +88,7 @@ ORDER = {
         {"safety", "trial"},
         {"dead_runs"},
         {"batch", "experiment", "replay"},
-        {"audit", "validate"},
+        {"audit", "mine", "validate"},
         {"python", "recorded_tests"},
         {"python_async"},
     ),
@@ -127,6 +132,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "yaml": "sandbox/model/yaml_tree",
     "regex": "sandbox/model/patterns",
     "zstandard": "sandbox/container/candidate",
+    "tree_sitter": "sandbox/tasks/seeds/languages",
     "ziglang": "sandbox/container/supervisor/compiler",
 }
 """By package: what the path of each file that imports it starts with."""

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.thorough
 TASK = "inflection/house-terms"
 GARBAGE = yaml.safe_load(Path(__file__).with_name("fuzzed-lines.yaml").read_text())
 OPTIONS, VALUES = GARBAGE["options"], [*GARBAGE["values"], "\udcff", "x" * 5000]
-STARTS = {"agents", "build", "doctor", "generate", "mcp", "open", "view"}
+STARTS = {"agents", "build", "doctor", "generate", "mcp", "mine", "open", "view"}
 """What installs, starts or serves something, or draws for a minute, whatever it is given."""
 
 HARMLESS = sorted({*VERBS, "baseline", "policy"} - STARTS)

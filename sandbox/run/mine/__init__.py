@@ -1,0 +1,5 @@
+"""Mining: defects are drawn, tried in containers, and kept where upstream's tests notice them."""
+
+from sandbox.run.mine.mine import Miner, Order
+
+__all__ = ["Miner", "Order"]

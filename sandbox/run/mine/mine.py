@@ -1,0 +1,147 @@
+"""Seeds from a repository: each defect is tried in fresh containers, thrice if it is kept."""
+
+import itertools
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from sandbox.container.candidate import Candidate, CandidateFile
+from sandbox.container.engines.base import Engine
+from sandbox.grading import run_tests
+from sandbox.model.errors import EvidenceError
+from sandbox.model.grade import TestReport
+from sandbox.model.seed import Seed
+from sandbox.run.mine.draw import Defect, candidates, drawn
+from sandbox.run.mine.planted import edits_of, planted, replanted, seed_of
+from sandbox.run.run_containers import begin
+from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.seeds.mined_repository import MinedRepository
+
+RUNS = 3
+"""How many runs of the tests have to agree."""
+MOST = 0.5
+"""Of which share of the tests a defect may be noticed, to be one that has to be looked for."""
+
+LONGEST = 4000
+"""Characters of upstream's that a seed may hold, without the defect and with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How many seeds are wanted, and of what."""
+
+    count: int
+    places: int = 1
+    number: int = 0
+    """What the draw begins with."""
+    tries: int = 200
+    """How many defects are tried at most."""
+    jobs: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of a defect: a seed, or why it is none."""
+
+    defect: Defect
+    seed: Seed | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Miner:
+    """Tries defects of a repository in containers of its bare image."""
+
+    mined: MinedRepository
+    image: BuiltImage
+    engine: Engine
+    run: str
+    """By which `sandbox gc` knows the containers."""
+
+    def baseline(self) -> frozenset[str]:
+        """Give the tests that pass without a defect, each of three times.
+
+        EvidenceError where they do not run, or none does; raises as `run_tests` does.
+        """
+        name = self.mined.repository.name
+        reports = [self._tested({}) for _ in range(RUNS)]
+        problem = next((report.problem for report in reports if report.problem), "")
+        passing = frozenset.intersection(*map(_passing, reports))
+        if problem or not passing:
+            raise EvidenceError(
+                f"The tests of {name} do not run as they are: {problem or 'none of them passes'}",
+                f"Leave them out by `without` in {name}/mining.yaml; nothing was mined.",
+            )
+        return passing
+
+    def tried(self, order: Order, passing: frozenset[str]) -> Iterator[Tried]:
+        """Try defects in the order in which they are drawn, until there are enough seeds."""
+        kept = {_same(seed) for seed in self.mined.seeds.seeds}
+        drawn_ones = drawn(candidates(self.mined), order.places, order.number)
+        defects = itertools.islice(drawn_ones, order.tries)
+        left = order.count
+        with ThreadPoolExecutor(order.jobs) as pool:
+            while some := list(itertools.islice(defects, order.jobs)):
+                for tried in pool.map(lambda defect: self._try(defect, passing), some):
+                    if left == 0:
+                        return
+                    if tried.seed is None:
+                        yield tried
+                    elif _same(tried.seed) in kept:
+                        yield Tried(tried.defect, None, "another seed is the same defect")
+                    else:
+                        kept.add(_same(tried.seed))
+                        left -= 1
+                        yield tried
+
+    def holds(self, seed: Seed, passing: frozenset[str]) -> str:
+        """Say what is no longer true of a stored seed; empty where all is. Raises as `baseline`."""
+        failing, why = self._noticed(replanted(self.mined, seed), passing)
+        if not why and tuple(failing) != seed.fail_to_pass:
+            why = f"{len(failing)} tests fail, where {len(seed.fail_to_pass)} are written down"
+        return why
+
+    def _try(self, defect: Defect, passing: frozenset[str]) -> Tried:
+        files = planted(self.mined, defect)
+        if files is None:
+            return Tried(defect, None, "it changes nothing, or breaks the syntax")
+        if sum(len(edit.before + edit.after) for edit in edits_of(self.mined, files)) > LONGEST:
+            return Tried(defect, None, "its lines are too long to be written down")
+        failing, why = self._noticed(files, passing)
+        if why:
+            return Tried(defect, None, why)
+        return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
+
+    def _noticed(self, files: dict[str, bytes], passing: frozenset[str]) -> tuple[list[str], str]:
+        """Give the tests that fail with changed files, each time the same ones; or why not."""
+        found: list[str] = []
+        for number in range(RUNS):
+            report = self._tested(files)
+            failing = sorted(test for test in passing if report.outcomes.get(test) == "failed")
+            if report.problem:
+                return [], f"the tests do not end: {report.problem.splitlines()[0]}"
+            if any(report.outcomes.get(test) not in ("passed", "failed") for test in passing):
+                return [], "tests can no longer be loaded, or break outside of themselves"
+            if not failing:
+                return [], "no test notices it" if number == 0 else "the tests do not agree"
+            if len(failing) > MOST * len(passing):
+                return [], "most tests notice it"
+            if number and failing != found:
+                return [], "the tests do not agree"
+            found = failing
+        return found, ""
+
+    def _tested(self, files: dict[str, bytes]) -> TestReport:
+        task = self.mined.task()
+        changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
+        with begin(self.engine, task, self.image, self.run) as session:
+            return run_tests(task, session, Candidate(changed, (), {}))
+
+
+def _passing(report: TestReport) -> frozenset[str]:
+    return frozenset(test for test, outcome in report.outcomes.items() if outcome == "passed")
+
+
+def _same(seed: Seed) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Two seeds that the same tests notice in the same files are one defect."""
+    return tuple(sorted({edit.path for edit in seed.edits})), seed.fail_to_pass

@@ -1,0 +1,130 @@
+"""A defect as it is planted: the files' new contents, the edits, and the figures."""
+
+import difflib
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from sandbox.model.errors import EvidenceError
+from sandbox.model.seed import Edit, Seed, SeedFigures
+from sandbox.run.mine.draw import Defect
+from sandbox.tasks.seeds.call_graph import CallGraph
+from sandbox.tasks.seeds.languages import Part, Source, parsed
+from sandbox.tasks.seeds.mined_repository import MinedRepository
+
+FEW = 2
+NEAR = 2
+
+
+def planted(mined: MinedRepository, defect: Defect) -> dict[str, bytes] | None:
+    """Give the changed files; None where a file's syntax would be wrong, or nothing differs."""
+    sources = {source.path: source for source in mined.sources}
+    by_file = defaultdict(list)
+    for mutation in defect:
+        by_file[mutation.path].append(mutation)
+    found = {}
+    for path, mutations in by_file.items():
+        data = sources[path].data
+        for mutation in sorted(mutations, key=lambda each: each.changes[0].start, reverse=True):
+            data = mutation.applied(data)
+        if data == sources[path].data or parsed(path, data) is None:
+            return None
+        found[path] = data
+    return found
+
+
+def edits_of(mined: MinedRepository, files: dict[str, bytes]) -> tuple[Edit, ...]:
+    """Say by lines what differs from the release."""
+    sources = {source.path: source.data for source in mined.sources}
+    found = []
+    for path, data in sorted(files.items()):
+        before, after = _lines(sources[path]), _lines(data)
+        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+        for tag, first, last, start, end in matcher.get_opcodes():
+            if tag != "equal":
+                old, new = "".join(before[first:last]), "".join(after[start:end])
+                found.append(Edit(path=path, line=first + 1, before=old, after=new))
+    return tuple(found)
+
+
+def replanted(mined: MinedRepository, seed: Seed) -> dict[str, bytes]:
+    """Give the changed files of a stored seed. EvidenceError where it does not fit the release."""
+    files = {source.path: _lines(source.data) for source in mined.sources}
+    changed = {}
+    for edit in sorted(seed.edits, key=lambda each: each.line, reverse=True):
+        lines, count = files.get(edit.path, []), len(_lines(edit.before.encode()))
+        start = edit.line - 1
+        if "".join(lines[start : start + count]) != edit.before or edit.path not in files:
+            raise EvidenceError(
+                f"Seed {seed.id} does not fit {mined.repository.name} {mined.mining.release}: "
+                f"{edit.path}, line {edit.line}, is another one.",
+                f"Mine the release anew: sandbox mine {mined.repository.name}.",
+            )
+        lines[start : start + count] = _lines(edit.after.encode())
+        changed[edit.path] = lines
+    return {path: "".join(lines).encode() for path, lines in changed.items()}
+
+
+def seed_of(
+    mined: MinedRepository, defect: Defect, files: dict[str, bytes], failing: list[str], of: int
+) -> Seed:
+    """Describe a defect that some tests notice."""
+    edits = edits_of(mined, files)
+    kinds = tuple(mutation.kind for mutation in defect)
+    digest = hashlib.sha256("".join(edit.model_dump_json() for edit in edits).encode()).hexdigest()
+    functions = {mutation.function for mutation in defect if mutation.function}
+    distance, named = _from_tests(mined, functions, failing)
+    changed = sum(max(edit.before.count("\n"), edit.after.count("\n"), 1) for edit in edits)
+    far = distance is None or distance > NEAR
+    hidden = (not named, far) if functions else ()
+    rank = sum((*hidden, len(defect) > 1, len(files) > 1, len(failing) <= FEW))
+    return Seed(
+        id=f"{kinds[0] if len(kinds) == 1 else 'several'}-{digest[:8]}",
+        kinds=kinds,
+        edits=edits,
+        fail_to_pass=tuple(failing),
+        figures=SeedFigures(
+            files=len(files),
+            lines=changed,
+            places=len(defect),
+            failing=len(failing),
+            of=of,
+            distance=distance,
+            named=named,
+            rank=rank,
+        ),
+    )
+
+
+def _from_tests(
+    mined: MinedRepository, functions: set[str], failing: list[str]
+) -> tuple[int | None, bool]:
+    """Say how far the nearest changed function is from a failing test, and whether one names it."""
+    graph = CallGraph((*mined.sources, *mined.tests))
+    distances, named = [], False
+    for source, within in _texts(mined.tests, failing):
+        calls = source.calls(within)
+        distances += [graph.distance(calls, function) for function in functions]
+        text = within.text if within else source.data.decode("utf-8", "replace")
+        named = named or any(re.search(rf"\b{re.escape(each)}\b", text) for each in functions)
+    return min((each for each in distances if each is not None), default=None), named
+
+
+def _texts(tests: tuple[Source, ...], failing: list[str]) -> Iterator[tuple[Source, Part | None]]:
+    """Yield each failing test's function, or its file where no function has its name."""
+    files = {source.path: source for source in tests}
+    seen = set()
+    for test in failing:
+        path, _, name = test.partition("::")
+        function = name.partition("[")[0].rpartition("::")[2]
+        if (path, function) in seen or path not in files:
+            continue
+        seen.add((path, function))
+        source = files[path]
+        bodies = [body for known, body in source.definitions if known == function]
+        yield source, bodies[0] if bodies else None
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "surrogateescape").splitlines(keepends=True)

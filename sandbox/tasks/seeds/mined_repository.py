@@ -1,0 +1,163 @@
+"""A repository as it is mined: its files at the release, and a task that stands for it bare."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.model import documents, places, yaml_tree
+from sandbox.model.errors import UsageError
+from sandbox.model.glob import Globs
+from sandbox.model.repository import Release, Repository
+from sandbox.model.seed import Mining, Seed, SeedFile
+from sandbox.model.store import write_whole
+from sandbox.model.task import Task
+from sandbox.tasks.library import REPOSITORY, LoadedTask
+from sandbox.tasks.repos import archive
+from sandbox.tasks.seeds.languages import Source, parsed
+from sandbox.tasks.sources import Sources
+
+MINING, SEEDS = "mining.yaml", "seeds.yaml"
+HEAD = "# Made by `sandbox mine {}`; each is tried again by `sandbox mine {} --check`.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class MinedRepository:
+    """What seeds are made of."""
+
+    folder: Path
+    repository: Repository
+    mining: Mining
+    sources: tuple[Source, ...]
+    """The files that defects are planted in."""
+    older: dict[str, bytes]
+    """The same files in the release before, where there is one."""
+    tests: tuple[Source, ...]
+
+    @property
+    def seeds(self) -> SeedFile:
+        """What has been mined; nothing where there is no file yet.
+
+        UsageError where it is of another release, DocumentError.
+        """
+        path = self.folder / SEEDS
+        if not path.is_file():
+            return SeedFile(release=self.mining.release)
+        found = documents.load(path, SeedFile)
+        if found.release != self.mining.release:
+            raise UsageError(
+                f"{path} is of release {found.release}, and {MINING} names {self.mining.release}.",
+                f"Keep the old file under another name and repeat, or name {found.release} again.",
+            )
+        return found
+
+    def store(self, seed: Seed) -> None:
+        """Write one more seed down."""
+        seeds = [*self.seeds.seeds, seed]
+        file = SeedFile(release=self.mining.release, seeds=tuple(sorted(seeds, key=_by_id)))
+        text = yaml_tree.text(file.model_dump(mode="json"))
+        write_whole(
+            self.folder / SEEDS, f"{HEAD.format(*(self.repository.name,) * 2)}{text}".encode()
+        )
+
+    def task(self) -> LoadedTask:
+        """Give the task whose image holds the release as upstream wrote it, and nothing else."""
+        name = self.repository.name
+        data = {
+            "id": f"{name}/bare",
+            "facet": "edit_test_loop",
+            "title": f"{name} as upstream released it",
+            "prompt": "No agent is given this.",
+            "image": self.mining.image,
+            "world": {"release": self.mining.release},
+            "scope": {},
+            "tests": {
+                "framework": self.mining.framework,
+                "command": "true",
+                "fail_to_pass": [f"{test.path}::" for test in self.tests],
+                "timeout_seconds": self.mining.timeout_seconds,
+            },
+            "oracle": [{"action": "final_answer", "arguments": {"fields": {}}}],
+        }
+        task = Task.model_validate(data, strict=False)
+        said = f"{self.repository.model_dump_json()}\n{self.mining.model_dump_json()}"
+        digest = hashlib.sha256(said.encode()).hexdigest()
+        return LoadedTask(task, self.folder, self.repository, digest)
+
+
+def names() -> list[str]:
+    """Repositories that can be mined, in order."""
+    return sorted(_folders())
+
+
+def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepository:
+    """Read a repository's files at its release, which are fetched where they are not here.
+
+    UsageError where it cannot be mined or its globs match nothing, DocumentError, SourceError,
+    RepositoryError.
+    """
+    folder = _folder(name)
+    mining = documents.load(folder / MINING, Mining)
+    repository = documents.load(folder / REPOSITORY, Repository)
+    shown = _shown(repository, mining, folder / MINING)
+    archives = cache.fetch_all((release.source for release in shown), on_line)
+    files = _files(archives[shown[-1].source])
+    tests, without = Globs(mining.tests), Globs((*mining.without, *repository.generated))
+    sources = Globs(mining.sources)
+    code = _parsed(
+        files,
+        lambda path: sources.match(path) and not without.match(path) and not tests.match(path),
+    )
+    own = _parsed(files, lambda path: tests.match(path) and not without.match(path))
+    for what, found in (("sources", code), ("tests", own)):
+        if not found:
+            raise UsageError(
+                f"{folder / MINING}: `{what}` matches no file of {name} {mining.release}.",
+                "Globs start at the top of the checkout; `**` stands for folders.",
+            )
+    older = _files(archives[shown[0].source]) if len(shown) > 1 else {}
+    was = {source.path: older[source.path] for source in code if source.path in older}
+    return MinedRepository(folder, repository, mining, code, was, own)
+
+
+def _folders() -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for root in places.task_folders():
+        for file in root.glob(f"*/{MINING}"):
+            found.setdefault(file.parent.name, file.parent)
+    return found
+
+
+def _folder(name: str) -> Path:
+    known = _folders()
+    if name not in known:
+        raise UsageError(
+            f"There is no repository {name!r} that can be mined.",
+            f"Those with a {MINING}: {', '.join(sorted(known)) or 'none'}.",
+        )
+    return known[name]
+
+
+def _shown(repository: Repository, mining: Mining, path: Path) -> tuple[Release, ...]:
+    """Give the release and the one before it."""
+    versions = [release.version for release in repository.releases]
+    if mining.release not in versions:
+        raise UsageError(
+            f"{path}: release {mining.release} is not one of {', '.join(versions)}.",
+            f"Name one of them, or pin it in {REPOSITORY}.",
+        )
+    place = versions.index(mining.release)
+    return repository.releases[max(place - 1, 0) : place + 1]
+
+
+def _files(path: Path) -> dict[str, bytes]:
+    return {file.path: file.data for file in archive.read(path)}
+
+
+def _parsed(files: dict[str, bytes], wanted: Callable[[str], bool]) -> tuple[Source, ...]:
+    sources = (parsed(path, files[path]) for path in sorted(files) if wanted(path))
+    return tuple(source for source in sources if source is not None)
+
+
+def _by_id(seed: Seed) -> str:
+    return seed.id

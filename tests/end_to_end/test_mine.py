@@ -1,0 +1,54 @@
+"""Seeds are mined by the command, and each can be tried again."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.model import documents, yaml_tree
+from sandbox.model.seed import SeedFile
+from sandbox.tasks.seeds import mined_repository
+from tests.end_to_end.commands import sandbox
+from tests.end_to_end.project import Project
+
+pytestmark = pytest.mark.engine
+
+
+def seeds(project: Project) -> Path:
+    return project.folder / "task_repos/inflection/seeds.yaml"
+
+
+def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
+    seeds(project).unlink()
+    words = ("inflection", "--count", "1", "--places", "2", "--seed", "11")
+    ended = sandbox("mine", *words, **project.environment)
+    assert ended.code == 0, ended
+    assert "tests pass without a defect" in ended.out
+    (seed,) = documents.load(seeds(project), SeedFile).seeds
+    assert seed.id in ended.out
+    assert 0 < seed.figures.failing < seed.figures.of
+    assert seed.figures.places == len(seed.kinds) == 2
+    held = sandbox("mine", "inflection", "--check", **project.environment)
+    assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
+
+
+def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
+    seed = documents.load(seeds(project), SeedFile).seeds[0]
+    other = seed.model_copy(update={"fail_to_pass": seed.fail_to_pass[:-1]})
+    file = SeedFile(release="0.5.1", seeds=(other,)).model_dump(mode="json")
+    seeds(project).write_text(yaml_tree.text(file))
+    ended = sandbox("mine", "inflection", "--check", **project.environment)
+    assert ended.code == 1, ended
+    assert f"bad  {seed.id}  {len(seed.fail_to_pass)} tests fail, where" in ended.out
+
+
+def test_a_repository_without_a_description_is_a_mistake() -> None:
+    ended = sandbox("mine", "cjson")
+    assert ended.code == 2
+    assert "can be mined" in ended.err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", mined_repository.names())
+def test_every_seed_of_a_repository_holds(name: str) -> None:
+    ended = sandbox("mine", name, "--check")
+    assert ended.code == 0, ended.out

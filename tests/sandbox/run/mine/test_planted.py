@@ -1,0 +1,83 @@
+"""Defects are drawn the same each time, and written down so that they can be planted again."""
+
+import re
+
+import pytest
+
+from sandbox.model import places
+from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.run.mine.draw import candidates, drawn
+from sandbox.run.mine.planted import edits_of, planted, replanted, seed_of
+from sandbox.tasks.images import package_clients
+from sandbox.tasks.seeds import mined_repository
+from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.seeds.taken_back import KIND
+from sandbox.tasks.sources import Sources
+
+
+def load(name: str) -> MinedRepository:
+    return mined_repository.load(name, Sources(places.cache(), package_clients.provide), print)
+
+
+@pytest.fixture(scope="module")
+def mined() -> MinedRepository:
+    return load("inflection")
+
+
+@pytest.mark.parametrize("places", [1, 2, 4])
+def test_what_is_planted_can_be_planted_again(mined: MinedRepository, places: int) -> None:
+    tests = sorted(f"{test.path}::x" for test in mined.tests)
+    seen = 0
+    for _, defect in zip(range(60), drawn(candidates(mined), places, 7), strict=False):
+        files = planted(mined, defect)
+        if files is None:
+            continue
+        seen += 1
+        seed = seed_of(mined, defect, files, tests, 9)
+        assert replanted(mined, seed) == files
+        assert seed.edits == edits_of(mined, files)
+        assert len({(m.path, m.function) for m in defect}) == places == seed.figures.places
+    assert seen > 40
+
+
+def test_the_draw_is_the_same_each_time_and_kinds_take_turns(mined: MinedRepository) -> None:
+    found = candidates(mined)
+    first = [defect for _, defect in zip(range(20), drawn(found, 1, 3), strict=False)]
+    again = [defect for _, defect in zip(range(20), drawn(candidates(mined), 1, 3), strict=False)]
+    assert first == again
+    assert len({mutation.kind for (mutation,) in first}) > 12
+    assert first != [defect for _, defect in zip(range(20), drawn(found, 1, 4), strict=False)]
+
+
+def test_fixes_of_upstreams_own_are_among_them() -> None:
+    humanize = load("humanize")
+    assert any(mutation.kind == KIND for mutation in candidates(humanize))
+
+
+@pytest.mark.parametrize("name", mined_repository.names())
+def test_the_seeds_of_a_repository_fit_its_release(name: str) -> None:
+    found = load(name)
+    sources = {source.path: source.data for source in found.sources}
+    assert found.seeds.seeds
+    for seed in found.seeds.seeds:
+        files = replanted(found, seed)
+        assert all(data != sources[path] for path, data in files.items())
+        assert edits_of(found, files) == seed.edits
+        assert len(set(seed.fail_to_pass)) == seed.figures.failing
+    noticed = [
+        (seed.fail_to_pass, {edit.path for edit in seed.edits}) for seed in found.seeds.seeds
+    ]
+    assert all(noticed.count(each) == 1 for each in noticed), "no two are the same defect"
+
+
+def test_a_seed_of_another_release_is_refused(mined: MinedRepository) -> None:
+    seed = mined.seeds.seeds[0]
+    edit = seed.edits[0]
+    other = seed.model_copy(update={"edits": (edit.model_copy(update={"before": "x\n"}),)})
+    with pytest.raises(EvidenceError, match=rf"{re.escape(edit.path)}, line {edit.line}"):
+        replanted(mined, other)
+
+
+def test_a_repository_that_cannot_be_mined_is_told() -> None:
+    with pytest.raises(UsageError, match="can be mined"):
+        load("nothing")

@@ -17,12 +17,16 @@ class Mining(Record):
     image: str
     """A folder of `images/`."""
     framework: Literal["pytest", "tape", "node:test"]
+    command: str
+    """The shell line by which an agent runs the tests."""
     sources: tuple[str, ...] = Field(min_length=1)
     """Globs of the files that defects are planted in."""
     tests: tuple[str, ...] = Field(min_length=1)
     """Globs of upstream's own test files."""
     without: tuple[str, ...] = ()
     """Globs of what belongs to neither, though it matches."""
+    leaves: tuple[str, ...] = ()
+    """Globs of what a run of the tests leaves behind in the checkout."""
     timeout_seconds: float = Field(default=60, gt=0)
     """How long all tests together may take; a defect that makes them take longer is left out."""
 

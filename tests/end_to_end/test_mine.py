@@ -52,3 +52,18 @@ def test_a_repository_without_a_description_is_a_mistake() -> None:
 def test_every_seed_of_a_repository_holds(name: str) -> None:
     ended = sandbox("mine", name, "--check")
     assert ended.code == 0, ended.out
+
+
+def test_a_seed_becomes_a_task_that_its_oracle_alone_passes(project: Project, runs: Path) -> None:
+    seed = documents.load(seeds(project), SeedFile).seeds[0]
+    near = sandbox("plant", "inflection", f"{seed.id}x", "planted", **project.environment)
+    assert (near.code, seed.id in near.err) == (2, True)
+    planted = sandbox("plant", "inflection", seed.id, "planted", **project.environment)
+    assert planted.code == 0, planted
+    task = "inflection/planted"
+    recorded = sandbox("record", task, "--runs", runs, **project.environment)
+    assert recorded.code == 0, recorded
+    assert f"fail_to_pass: {len(seed.fail_to_pass)}, before" in recorded.out
+    for agent, code in (("oracle", 0), ("null", 1)):
+        ended = sandbox("run", task, "--agent", agent, "--runs", runs, **project.environment)
+        assert ended.code == code, ended

@@ -12,10 +12,12 @@ from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import TestReport
 from sandbox.model.seed import Seed
 from sandbox.run.mine.draw import Defect, candidates, drawn
-from sandbox.run.mine.planted import edits_of, planted, replanted, seed_of
+from sandbox.run.mine.planted import planted, seed_of
 from sandbox.run.run_containers import begin
 from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.seeds.edits import edits_of, replanted
 from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.seeds.mutations import Mutation
 
 RUNS = 3
 """How many runs of the tests have to agree."""
@@ -107,10 +109,20 @@ class Miner:
             return Tried(defect, None, "it changes nothing, or breaks the syntax")
         if sum(len(edit.before + edit.after) for edit in edits_of(self.mined, files)) > LONGEST:
             return Tried(defect, None, "its lines are too long to be written down")
+        if len(defect) > 1 and not all(self._matters(part, passing) for part in defect):
+            return Tried(defect, None, "one of its places is not noticed for itself")
         failing, why = self._noticed(files, passing)
         if why:
             return Tried(defect, None, why)
         return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
+
+    def _matters(self, part: Mutation, passing: frozenset[str]) -> bool:
+        """Whether a fix that leaves this part of a defect out would be noticed."""
+        files = planted(self.mined, (part,))
+        if files is None:
+            return False
+        report = self._tested(files)
+        return any(report.outcomes.get(test) == "failed" for test in passing)
 
     def _noticed(self, files: dict[str, bytes], passing: frozenset[str]) -> tuple[list[str], str]:
         """Give the tests that fail with changed files, each time the same ones; or why not."""

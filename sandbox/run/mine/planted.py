@@ -1,15 +1,14 @@
-"""A defect as it is planted: the files' new contents, the edits, and the figures."""
+"""A defect as it is planted: the files' new contents, and the figures."""
 
-import difflib
 import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from sandbox.model.errors import EvidenceError
-from sandbox.model.seed import Edit, Seed, SeedFigures
+from sandbox.model.seed import Seed, SeedFigures
 from sandbox.run.mine.draw import Defect
 from sandbox.tasks.seeds.call_graph import CallGraph
+from sandbox.tasks.seeds.edits import edits_of
 from sandbox.tasks.seeds.languages import Part, Source, parsed
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
@@ -32,38 +31,6 @@ def planted(mined: MinedRepository, defect: Defect) -> dict[str, bytes] | None:
             return None
         found[path] = data
     return found
-
-
-def edits_of(mined: MinedRepository, files: dict[str, bytes]) -> tuple[Edit, ...]:
-    """Say by lines what differs from the release."""
-    sources = {source.path: source.data for source in mined.sources}
-    found = []
-    for path, data in sorted(files.items()):
-        before, after = _lines(sources[path]), _lines(data)
-        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-        for tag, first, last, start, end in matcher.get_opcodes():
-            if tag != "equal":
-                old, new = "".join(before[first:last]), "".join(after[start:end])
-                found.append(Edit(path=path, line=first + 1, before=old, after=new))
-    return tuple(found)
-
-
-def replanted(mined: MinedRepository, seed: Seed) -> dict[str, bytes]:
-    """Give the changed files of a stored seed. EvidenceError where it does not fit the release."""
-    files = {source.path: _lines(source.data) for source in mined.sources}
-    changed = {}
-    for edit in sorted(seed.edits, key=lambda each: each.line, reverse=True):
-        lines, count = files.get(edit.path, []), len(_lines(edit.before.encode()))
-        start = edit.line - 1
-        if "".join(lines[start : start + count]) != edit.before or edit.path not in files:
-            raise EvidenceError(
-                f"Seed {seed.id} does not fit {mined.repository.name} {mined.mining.release}: "
-                f"{edit.path}, line {edit.line}, is another one.",
-                f"Mine the release anew: sandbox mine {mined.repository.name}.",
-            )
-        lines[start : start + count] = _lines(edit.after.encode())
-        changed[edit.path] = lines
-    return {path: "".join(lines).encode() for path, lines in changed.items()}
 
 
 def seed_of(
@@ -124,7 +91,3 @@ def _texts(tests: tuple[Source, ...], failing: list[str]) -> Iterator[tuple[Sour
         source = files[path]
         bodies = [body for known, body in source.definitions if known == function]
         yield source, bodies[0] if bodies else None
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "surrogateescape").splitlines(keepends=True)

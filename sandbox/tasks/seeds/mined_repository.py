@@ -73,7 +73,7 @@ class MinedRepository:
             "scope": {},
             "tests": {
                 "framework": self.mining.framework,
-                "command": "true",
+                "command": self.mining.command,
                 "fail_to_pass": [f"{test.path}::" for test in self.tests],
                 "timeout_seconds": self.mining.timeout_seconds,
             },

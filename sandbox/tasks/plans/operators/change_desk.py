@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.final import FinalField
+from sandbox.model.glob import Globs
 from sandbox.model.layer import LaidFile
 from sandbox.model.plan import Plan, PlannedDeed, Segment
 from sandbox.model.rule import AtMost, Fresh, Precedes
@@ -92,11 +93,11 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
 
 
 def worked_on(file: TaskFile) -> str:
-    """Return the file that has to be changed, first of all; UnfitError where there is none."""
+    """Return the file that has to be changed, or a glob of it; UnfitError where there is none."""
     plain = [path for path in file.scope.must if not set(path) & set("*?[")]
-    if not plain:
+    if not file.scope.must:
         raise UnfitError("its scope names no file that has to be changed")
-    return plain[0]
+    return (*plain, *file.scope.must)[0]
 
 
 def area(draw: Drawing) -> str:
@@ -269,6 +270,7 @@ def _rules(file: TaskFile, path: str) -> tuple[Precedes | AtMost | Fresh, ...]:
 
 def _before_the_end(plan: Plan, path: str) -> str:
     """Return the state before the last commit, or before the last change where none is made."""
+    wanted = Globs((path,))
     origins = (plan.start, *(segment.to for segment in plan.segments))
     ends = [
         origin
@@ -278,7 +280,7 @@ def _before_the_end(plan: Plan, path: str) -> str:
     changed = [
         origin
         for origin, segment in zip(origins, plan.segments, strict=False)
-        if any(path in deed.changes for deed in segment.does)
+        if any(wanted.match(changed) for deed in segment.does for changed in deed.changes)
     ]
     if not ends and not changed:
         raise UnfitError(f"nothing on its oracle's way says that it changes {path}")

@@ -7,9 +7,10 @@ import pytest
 from sandbox.model import places
 from sandbox.model.errors import EvidenceError, UsageError
 from sandbox.run.mine.draw import candidates, drawn
-from sandbox.run.mine.planted import edits_of, planted, replanted, seed_of
+from sandbox.run.mine.planted import planted, seed_of
 from sandbox.tasks.images import package_clients
 from sandbox.tasks.seeds import mined_repository
+from sandbox.tasks.seeds.edits import edits_of, replanted
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 from sandbox.tasks.seeds.taken_back import KIND
 from sandbox.tasks.sources import Sources

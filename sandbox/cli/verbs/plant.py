@@ -1,0 +1,46 @@
+"""`sandbox plant`: a task's folder from a seed."""
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from sandbox.cli.terminal import Progress
+from sandbox.model.errors import UsageError
+
+
+def plant(
+    repository: Annotated[str, typer.Argument(help="A repository with seeds.")],
+    seed: Annotated[str, typer.Argument(help="The id of a seed in its seeds.yaml.")],
+    name: Annotated[str, typer.Argument(help="What the task is to be called.")],
+) -> None:
+    """Make a task of a seed: its defect, its oracle, and a prompt that gives nothing away.
+
+    The folder task_repos/REPOSITORY/NAME is a draft that holds as it is: `sandbox record` adds the
+    tests that keep passing, and operators make it harder (docs/seeds.md).
+    """
+    from sandbox.model import places
+    from sandbox.tasks.images import package_clients
+    from sandbox.tasks.seeds import mined_repository
+    from sandbox.tasks.seeds import plant as planting
+    from sandbox.tasks.seeds.edits import replanted
+    from sandbox.tasks.sources import Sources
+
+    progress = Progress()
+    try:
+        sources = Sources(places.cache(), package_clients.provide)
+        mined = mined_repository.load(repository, sources, progress.doing)
+    finally:
+        progress.close()
+    known = {each.id: each for each in mined.seeds.seeds}
+    if seed not in known:
+        near = difflib.get_close_matches(seed, known, n=3, cutoff=0.4)
+        raise UsageError(
+            f"{repository} has no seed {seed!r}.",
+            f"Did you mean {' or '.join(near)}?" if near else f"`sandbox mine {repository}`.",
+        )
+    chosen = known[seed]
+    folder = planting.plant(mined, chosen, replanted(mined, chosen), name)
+    typer.echo(f"written to {folder}")
+    task = f"{repository}/{name}"
+    typer.echo(f"next: sandbox record {task}, sandbox check {task}, sandbox validate {task}")

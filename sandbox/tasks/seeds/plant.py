@@ -1,0 +1,120 @@
+"""A task's folder from a seed: a draft that holds as it is, for an author to build upon."""
+
+import difflib
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sandbox.model import documents, yaml_tree
+from sandbox.model.errors import UsageError
+from sandbox.model.glob import Globs
+from sandbox.model.seed import Seed
+from sandbox.model.task import TaskFile
+from sandbox.model.task_tests import RecordedTests
+from sandbox.tasks.library import TASK
+from sandbox.tasks.seeds.mined_repository import MinedRepository
+
+TEMPLATE = Path(__file__).with_name("task.yaml")
+INSTRUCTIONS = Path(__file__).with_name("instructions")
+AFTERWARDS = timedelta(days=1)
+"""How long after the release the instructions were committed."""
+
+Filling = Mapping[str, str | list[str]]
+
+
+def plant(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], name: str) -> Path:
+    """Write the task `<repo>/<name>`, with the seed's files as its defect; the new folder.
+
+    UsageError where the name is taken or no name, or the folder cannot be written.
+    """
+    task = f"{mined.repository.name}/{name}"
+    folder = mined.folder / name
+    defect, fix = _patch(mined, files, back=False), _patch(mined, files, back=True)
+    filled = _filled(_template(), _filling(mined, seed, files, task))
+    assert isinstance(filled, dict)  # noqa: S101 - the template is ours
+    text = yaml_tree.text(filled)
+    documents.parse(text, folder / TASK, TaskFile)
+    tests = RecordedTests(fail_to_pass=seed.fail_to_pass)
+    try:
+        folder.mkdir()
+        (folder / "oracle").mkdir()
+        shutil.copytree(INSTRUCTIONS, folder / INSTRUCTIONS.name)
+        (folder / "defect.patch").write_text(defect)
+        (folder / "oracle/fix.patch").write_text(fix)
+        (folder / "tests.yaml").write_text(yaml_tree.text(tests.model_dump(mode="json")))
+        (folder / TASK).write_text(f"# Planted from the seed {seed.id}.\n{text}")
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be made: {error.strerror}.",
+            "Choose a name that no task of the repository has; nothing was overwritten.",
+        ) from error
+    return folder
+
+
+def _template() -> object:
+    tree, problems = yaml_tree.compose(TEMPLATE.read_text())
+    assert not problems, problems  # noqa: S101 - the file is ours
+    return tree.data()
+
+
+def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], task: str) -> Filling:
+    mining = mined.mining
+    dates = {release.version: release.date for release in mined.repository.releases}
+    released = dates[mining.release]
+    wanted = [glob for glob in mining.sources if any(map(Globs((glob,)).match, files))]
+    tested = sorted({test.partition("::")[0] for test in seed.fail_to_pass})
+    return {
+        "task": task,
+        "repository": mined.repository.name,
+        "image": mining.image,
+        "release": mining.release,
+        "date": (datetime.fromisoformat(released) + AFTERWARDS).isoformat(),
+        "tests": list(mining.tests),
+        "testing": " or ".join(f"`{glob}`" for glob in mining.tests),
+        "kept": [f"never {glob}" for glob in mining.tests],
+        "framework": mining.framework,
+        "command": mining.command,
+        "leaves": list(mining.leaves),
+        "listed": " or ".join(f"`{glob}`" for glob in mining.sources),
+        "wanted": wanted,
+        "others": [glob for glob in mining.sources if glob not in wanted],
+        "glob": wanted[0],
+        "stated": [*(f"must {glob}" for glob in wanted), "collateral"],
+        "tested": [f"tests {path}" for path in tested],
+        "changed": sorted(files),
+    }
+
+
+def _filled(value: object, filling: Filling) -> object:
+    """Put values for `{name}` through all of a document."""
+    if isinstance(value, dict):
+        return {key: _filled(each, filling) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, filling) for each in value]
+    if not isinstance(value, str):
+        return value
+    if (whole := re.fullmatch(r"\{([a-z]+)\}", value)) is not None:
+        return filling[whole[1]]
+    return re.sub(r"\{([a-z]+)\}", lambda found: str(filling[found[1]]), value)
+
+
+def _patch(mined: MinedRepository, files: Mapping[str, bytes], *, back: bool) -> str:
+    """Write the defect as a patch of the release, or the way back."""
+    sources = {source.path: source.data for source in mined.sources}
+    found: dict[str, str] = defaultdict(str)
+    for path, data in sorted(files.items()):
+        old, new = (data, sources[path]) if back else (sources[path], data)
+        lines = difflib.unified_diff(
+            old.decode().splitlines(keepends=True),
+            new.decode().splitlines(keepends=True),
+            f"a/{path}",
+            f"b/{path}",
+        )
+        for line in lines:
+            found[path] += (
+                line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            )
+    return "".join(f"diff --git a/{path} b/{path}\n{text}" for path, text in found.items())

@@ -1,0 +1,73 @@
+"""A task made of a seed is sound as it is, and nothing is overwritten."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.model import places
+from sandbox.model.errors import UsageError
+from sandbox.rules.checker.check import check
+from sandbox.tasks import library
+from sandbox.tasks.images import package_clients
+from sandbox.tasks.seeds import mined_repository
+from sandbox.tasks.seeds.edits import replanted
+from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.seeds.plant import plant
+from sandbox.tasks.sources import Sources
+from tests.end_to_end import project as projects
+
+NAMES = mined_repository.names()
+
+
+def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> MinedRepository:
+    project = projects.copy(folder / "project")
+    monkeypatch.setenv("SANDBOX_PROJECT", str(project.folder))
+    cache = Sources(places.cache(), package_clients.provide)
+    return mined_repository.load(name, cache, print)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_of_each_seed_is_sound(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mined = load(name, tmp_path, monkeypatch)
+    for number, seed in enumerate(mined.seeds.seeds):
+        plant(mined, seed, replanted(mined, seed), f"planted-{number}")
+        loaded = library.load(f"{name}/planted-{number}")
+        assert check(loaded.task).sound, seed.id
+        assert loaded.task.tests.fail_to_pass == seed.fail_to_pass
+        changed = {edit.path for edit in seed.edits} - set(mined.mining.sources)
+        assert not any(path in loaded.task.prompt for path in changed)
+
+
+HARDER = (
+    "change-desk.3+missing-argument.2+escalation.1",
+    "change-desk.3+queue.2",
+    "change-desk.2+recoverable-failure.2+tight-budget.3",
+    "far-instructions.2",
+)
+
+
+@pytest.mark.parametrize("operators", HARDER)
+def test_operators_can_be_put_on_it(
+    operators: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mined = load("humanize", tmp_path, monkeypatch)
+    seed = mined.seeds.seeds[0]
+    plant(mined, seed, replanted(mined, seed), "planted")
+    plain = check(library.load("humanize/planted").task)
+    harder = check(library.load(f"humanize/planted+{operators}").task)
+    assert harder.sound
+    assert harder.pattern != plain.pattern or "far" in operators
+
+
+def test_a_name_that_is_taken_is_refused_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mined = load("humanize", tmp_path, monkeypatch)
+    seed = mined.seeds.seeds[0]
+    file = mined.folder / "file-sizes/task.yaml"
+    before = file.read_bytes()
+    with pytest.raises(UsageError, match="file-sizes"):
+        plant(mined, seed, replanted(mined, seed), "file-sizes")
+    assert file.read_bytes() == before

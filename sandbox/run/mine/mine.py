@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine
-from sandbox.grading import run_tests
 from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import TestReport
 from sandbox.model.seed import Seed
+from sandbox.run.fresh_session import FreshSession
 from sandbox.run.mine.draw import Defect, candidates, drawn
 from sandbox.run.mine.planted import planted, seed_of
 from sandbox.run.run_containers import begin
@@ -146,8 +146,13 @@ class Miner:
     def _tested(self, files: dict[str, bytes]) -> TestReport:
         task = self.mined.task()
         changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
-        with begin(self.engine, task, self.image, self.run) as session:
-            return run_tests(task, session, Candidate(changed, (), {}))
+        with (
+            ThreadPoolExecutor(1) as pool,
+            FreshSession(
+                lambda: begin(self.engine, task, self.image, self.run), pool, early=False
+            ) as fresh,
+        ):
+            return fresh.tested(task, Candidate(changed, (), {}))
 
 
 def _passing(report: TestReport) -> frozenset[str]:

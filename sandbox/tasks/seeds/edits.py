@@ -4,6 +4,7 @@ import difflib
 
 from sandbox.model.errors import EvidenceError
 from sandbox.model.seed import Edit, Seed
+from sandbox.tasks.seeds.languages import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
 
@@ -12,7 +13,7 @@ def edits_of(mined: MinedRepository, files: dict[str, bytes]) -> tuple[Edit, ...
     sources = {source.path: source.data for source in mined.sources}
     found = []
     for path, data in sorted(files.items()):
-        before, after = _lines(sources[path]), _lines(data)
+        before, after = lines_of(sources[path]), lines_of(data)
         matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
         for tag, first, last, start, end in matcher.get_opcodes():
             if tag != "equal":
@@ -23,10 +24,10 @@ def edits_of(mined: MinedRepository, files: dict[str, bytes]) -> tuple[Edit, ...
 
 def replanted(mined: MinedRepository, seed: Seed) -> dict[str, bytes]:
     """Give the changed files of a stored seed. EvidenceError where it does not fit the release."""
-    files = {source.path: _lines(source.data) for source in mined.sources}
+    files = {source.path: lines_of(source.data) for source in mined.sources}
     changed = {}
     for edit in sorted(seed.edits, key=lambda each: each.line, reverse=True):
-        lines, count = files.get(edit.path, []), len(_lines(edit.before.encode()))
+        lines, count = files.get(edit.path, []), len(lines_of(edit.before.encode()))
         start = edit.line - 1
         if "".join(lines[start : start + count]) != edit.before or edit.path not in files:
             raise EvidenceError(
@@ -34,10 +35,6 @@ def replanted(mined: MinedRepository, seed: Seed) -> dict[str, bytes]:
                 f"{edit.path}, line {edit.line}, is another one.",
                 f"Mine the release anew: sandbox mine {mined.repository.name}.",
             )
-        lines[start : start + count] = _lines(edit.after.encode())
+        lines[start : start + count] = lines_of(edit.after.encode())
         changed[edit.path] = lines
     return {path: "".join(lines).encode() for path, lines in changed.items()}
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "surrogateescape").splitlines(keepends=True)

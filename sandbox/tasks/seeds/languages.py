@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -66,8 +67,13 @@ class Source:
         return min(around)[1] if around else ""
 
 
+def lines_of(data: bytes) -> list[str]:
+    """Give a file's lines as git counts them, which a form feed or a lone return does not end."""
+    return io.StringIO(data.decode(), newline="\n").readlines()
+
+
 def parsed(path: str, data: bytes) -> Source | None:
-    """Read a file; None where its language is unknown, or its syntax wrong.
+    """Read a file; None where its language is unknown, its syntax wrong, or it is not UTF-8.
 
     UsageError where the language's grammar is not installed.
     """
@@ -77,12 +83,20 @@ def parsed(path: str, data: bytes) -> Source | None:
             from tree_sitter import Parser
 
             tree = Parser(_grammar(name)).parse(data)
-            if tree.root_node.has_error:
+            if tree.root_node.has_error or not _is_text(data):
                 return None
             bare = Source(path, data, name, tree)
             found = bare.found(language.definitions)
             return replace(bare, definitions=tuple((at["name"].text, at["body"]) for at in found))
     return None
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @functools.cache
@@ -114,5 +128,4 @@ def _query(language: str, text: str) -> "Query":
 
 
 def _part(node: "Node") -> Part:
-    text = (node.text or b"").decode("utf-8", "surrogateescape")
-    return Part(node.start_byte, node.end_byte, text)
+    return Part(node.start_byte, node.end_byte, (node.text or b"").decode())

@@ -116,7 +116,8 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
                 "Globs start at the top of the checkout; `**` stands for folders.",
             )
     older = _files(archives[shown[0].source]) if len(shown) > 1 else {}
-    was = {source.path: older[source.path] for source in code if source.path in older}
+    was = {path: older[path] for path in (each.path for each in code) if path in older}
+    was = {path: data for path, data in was.items() if parsed(path, data) is not None}
     return MinedRepository(folder, repository, mining, code, was, own)
 
 

@@ -37,8 +37,7 @@ class Mutation:
     def applied(self, data: bytes) -> bytes:
         """Plant it in the file's content."""
         for change in sorted(self.changes, key=lambda each: each.start, reverse=True):
-            new = change.text.encode("utf-8", "surrogateescape")
-            data = data[: change.start] + new + data[change.end :]
+            data = data[: change.start] + change.text.encode() + data[change.end :]
         return data
 
 

@@ -15,6 +15,7 @@ from sandbox.model.seed import Seed
 from sandbox.model.task import TaskFile
 from sandbox.model.task_tests import RecordedTests
 from sandbox.tasks.library import TASK
+from sandbox.tasks.seeds.languages import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
 TEMPLATE = Path(__file__).with_name("task.yaml")
@@ -108,8 +109,8 @@ def _patch(mined: MinedRepository, files: Mapping[str, bytes], *, back: bool) ->
     for path, data in sorted(files.items()):
         old, new = (data, sources[path]) if back else (sources[path], data)
         lines = difflib.unified_diff(
-            old.decode().splitlines(keepends=True),
-            new.decode().splitlines(keepends=True),
+            lines_of(old),
+            lines_of(new),
             f"a/{path}",
             f"b/{path}",
         )

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator
 
-from sandbox.tasks.seeds.languages import Source
+from sandbox.tasks.seeds.languages import Source, lines_of
 from sandbox.tasks.seeds.mutations import Change, Mutation
 
 KIND = "taken-back"
@@ -13,11 +13,10 @@ LINES = 30
 
 def taken_back(older: bytes, source: Source) -> Iterator[Mutation]:
     """Yield each change of a file since an older release, as the mutation that undoes it."""
-    before = older.decode("utf-8", "surrogateescape").splitlines(keepends=True)
-    now = source.data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    before, now = lines_of(older), lines_of(source.data)
     starts = [0]
     for line in now:
-        starts.append(starts[-1] + len(line.encode("utf-8", "surrogateescape")))
+        starts.append(starts[-1] + len(line.encode()))
     matcher = difflib.SequenceMatcher(None, before, now, autojunk=False)
     for tag, first, last, start, end in matcher.get_opcodes():
         if tag == "equal" or max(last - first, end - start) > LINES:

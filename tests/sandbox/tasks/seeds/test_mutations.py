@@ -3,7 +3,7 @@
 import pytest
 
 from sandbox.tasks.seeds.call_graph import CallGraph
-from sandbox.tasks.seeds.languages import Source, languages, parsed
+from sandbox.tasks.seeds.languages import Source, languages, lines_of, parsed
 from sandbox.tasks.seeds.mutations import kinds, mutations
 from sandbox.tasks.seeds.taken_back import taken_back
 from tests import ROOT
@@ -136,3 +136,16 @@ def test_calls_are_counted_by_names() -> None:
     graph = CallGraph([code])
     assert [graph.distance({"f"}, name) for name in "fghx"] == [1, 2, 3, None]
     assert graph.distance((), "f") is None
+
+
+def test_lines_are_those_of_git() -> None:
+    """A form feed, which old sources have between functions, ends no line; nor does a return."""
+    text = "a = 1 < 2\r\n\x0c\nb = '\u2028'\rc"
+    assert lines_of(text.encode()) == ["a = 1 < 2\r\n", "\x0c\n", "b = '\u2028'\rc"]
+    older, now = "a = 1\n\x0c\nb = 2\n", "a = 1\n\x0c\nb = 3\n"
+    (found,) = taken_back(older.encode(), source("a.py", now))
+    assert found.applied(now.encode()).decode() == older
+
+
+def test_what_is_not_utf8_is_left_out() -> None:
+    assert parsed("a.py", b"# \xe9\na = 1\n") is None

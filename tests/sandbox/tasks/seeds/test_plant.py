@@ -1,5 +1,7 @@
 """A task made of a seed is sound as it is, and nothing is overwritten."""
 
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from sandbox.tasks import library
 from sandbox.tasks.images import package_clients
 from sandbox.tasks.seeds import mined_repository
 from sandbox.tasks.seeds.edits import replanted
+from sandbox.tasks.seeds.languages import parsed
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 from sandbox.tasks.seeds.plant import plant
 from sandbox.tasks.sources import Sources
@@ -71,3 +74,23 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_lost(
     with pytest.raises(UsageError, match="file-sizes"):
         plant(mined, seed, replanted(mined, seed), "file-sizes")
     assert file.read_bytes() == before
+
+
+def test_the_patches_lead_to_the_defect_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As git applies them, over lines with returns and form feeds."""
+    mined = load("humanize", tmp_path, monkeypatch)
+    path = mined.sources[0].path
+    right = b"a = 1 < 2\r\n\x0c\r\nb = '\xe2\x80\xa8'\r\nc = 3"
+    wrong = right.replace(b"<", b"<=").replace(b"3", b"4")
+    source = parsed(path, right)
+    assert source is not None
+    mined = replace(mined, sources=(source,))
+    folder = plant(mined, mined.seeds.seeds[0], {path: wrong}, "planted")
+    checkout = tmp_path / "checkout"
+    (checkout / path).parent.mkdir(parents=True)
+    (checkout / path).write_bytes(right)
+    for patch, content in (("defect.patch", wrong), ("oracle/fix.patch", right)):
+        subprocess.run(["git", "apply", folder / patch], cwd=checkout, check=True)
+        assert (checkout / path).read_bytes() == content

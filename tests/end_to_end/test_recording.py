@@ -30,11 +30,15 @@ def test_ids_that_were_lost_are_found_again(project: Project, runs: Path) -> Non
 @pytest.mark.thorough
 def test_who_only_looks_writes_nothing(project: Project, runs: Path) -> None:
     file = project.task.with_name("tests.yaml")
-    file.write_text(file.read_text().replace("pass_to_pass:", "pass_to_pass:\n  - a.py::gone", 1))
+    file.write_text(
+        file.read_text().replace(
+            "pass_to_pass:", "pass_to_pass:\n  - tests/test_filesize.py::test_gone", 1
+        )
+    )
     before = file.read_bytes()
     differs = sandbox("record", TASK, "--check", "--runs", runs, **project.environment)
     assert differs.code == 1, differs
-    assert "  - a.py::gone\n" in differs.out
+    assert "  - tests/test_filesize.py::test_gone\n" in differs.out
     assert file.read_bytes() == before
 
 

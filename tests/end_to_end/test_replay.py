@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.store import Store
-from tests.end_to_end.commands import run, sandbox
+from tests.end_to_end.commands import recorded, run, sandbox
 
 pytestmark = pytest.mark.engine
 
@@ -16,10 +16,13 @@ TASKS = Path(__file__).parent.parent.parent / "task_repos"
 
 
 COMMITS = """
-- {action: write_file, arguments: {path: src/humanize/more.py, content: "MORE = 1\n"}}
+- {action: write_file, arguments: {path: changes/HUM-214.fix.md, content: "Sizes are mended.\\n"}}
 - action: run_command
-  arguments: {command: "git add src/humanize/more.py && git commit -nqm 'Add more' && git log"}
-- {action: read_file, arguments: {path: src/humanize/more.py}}
+  arguments:
+    command: >-
+      git add changes/HUM-214.fix.md &&
+      git commit -qm 'number: add more' -m 'Refs: HUM-214' -- changes/HUM-214.fix.md
+- {action: read_file, arguments: {path: changes/HUM-214.fix.md}}
 - {action: run_tests, arguments: {command: "pytest -q tests/test_lists.py"}}
 """
 
@@ -28,6 +31,8 @@ def test_the_same_actions_have_the_same_facts(runs: Path, tmp_path: Path, engine
     script = tmp_path / "commits.yaml"
     script.write_text(COMMITS)
     assert run(script, runs).code == 1
+    kinds = {entry.event.kind for entry in recorded(runs, engine).entries}
+    assert kinds >= {"changed", "committed", "index_changed", "read", "tested"}
     ended = sandbox("replay", "last", "--json", "--runs", runs)
     assert ended.code == 0, ended
     (done,) = json.loads(ended.out)

@@ -154,7 +154,7 @@ class DockerEngine(DockerImages):
                 container=name,
                 overlay=functools.partial(self._storage.overlay, name),
                 meter=self._storage.meter(name),
-                remove=functools.partial(self._owned.discard if spec.keep else self._remove, name),
+                remove=functools.partial(self._stop if spec.keep else self._remove, name),
             )
         except BaseException:
             if stream is not None:
@@ -165,6 +165,18 @@ class DockerEngine(DockerImages):
     def _remove(self, name: str) -> None:
         """Remove a container of ours, also where a second Ctrl-C comes."""
         uninterrupted(functools.partial(self.remove_container, name))
+
+    def _stop(self, name: str) -> None:
+        """Leave a container of ours stopped; it ends by itself once its stream is closed."""
+        self._owned.discard(name)
+        state = self._ended_state(name)
+        if state and state.get("Running"):
+            with (
+                contextlib.suppress(MissingError, ConflictError),  # conflict: it has just ended
+                translated(f"Stopping the container {name}"),
+            ):
+                self._client.kill(name)
+            self._ended_state(name)
 
     def _create(self, name: str, spec: SessionSpec, listener: Listener | None) -> None:
         program = supervisor.binary(self._architecture)

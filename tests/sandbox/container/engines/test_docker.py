@@ -57,8 +57,10 @@ def left(engine: Engine, mark: str) -> list[bool]:
     return [each.running for each in engine.containers(f"sandbox.run={mark}")]
 
 
-def marked(mark: str, image: str = TAG, limits: Limits | None = None) -> SessionSpec:
-    return SessionSpec(image, labels={"sandbox.run": mark}, limits=limits or Limits())
+def marked(
+    mark: str, image: str = TAG, limits: Limits | None = None, *, keep: bool = False
+) -> SessionSpec:
+    return SessionSpec(image, labels={"sandbox.run": mark}, limits=limits or Limits(), keep=keep)
 
 
 def run(session: Session, line: str, user: User = AGENT) -> Completed:
@@ -181,6 +183,20 @@ def test_a_killed_container_is_reported_as_killed(engine: DockerEngine) -> None:
         engine._client.kill(session.container)
         with pytest.raises(SessionLostError, match="was killed"):
             process.wait(30)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_kept_container_is_stopped_when_its_session_is_closed(
+    engine: DockerEngine, mark: str, paused: bool
+) -> None:
+    session = engine.start(marked(mark, keep=True))
+    try:
+        if paused:
+            engine._client.pause(session.container)
+        session.close()
+        assert left(engine, mark) == [False]
+    finally:
+        engine.remove_container(session.container)
 
 
 def test_an_engine_that_refuses_a_container_keeps_none(engine: DockerEngine, mark: str) -> None:

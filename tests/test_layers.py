@@ -59,6 +59,7 @@ ORDER = {
             "verdict",
         },
         {"metrics"},
+        {"measured"},
         {"frameworks", "reports", "cases", "run_lines"},
         {"baselines", "gate", "outcomes", "processes", "tested"},
         {"own_tests"},
@@ -93,7 +94,15 @@ ORDER = {
         {"python_async"},
     ),
     "cli": (
-        {"crash", "defaults", "grouped", "inside", "open_sessions", "options", "terminal"},
+        {
+            "crash",
+            "defaults",
+            "grouped",
+            "inside",
+            "open_sessions",
+            "options",
+            "terminal",
+        },
         {
             "agent_choice",
             "approver",
@@ -102,6 +111,7 @@ ORDER = {
             "human",
             "interrupts",
             "run_end",
+            "stored_runs",
             "tables",
         },
         {"agent", "pages", "session_process"},

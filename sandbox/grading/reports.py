@@ -8,15 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sandbox.grading import dimensions
+from sandbox.grading.measured import measured
 from sandbox.grading.metrics.comparison import Pair, compare, holm
 from sandbox.grading.metrics.distribution import distribution
 from sandbox.grading.metrics.pooled_rates import pooled, units
 from sandbox.grading.metrics.reliability import Trials, levels, reliability
-from sandbox.grading.metrics.run_metrics import NAMES, Subject, measure
-from sandbox.grading.stored_grade import stored_grade
-from sandbox.model import trace as traces
-from sandbox.model.errors import DocumentError, EvidenceError, StoreError, UsageError
-from sandbox.model.event import ActionTaken, Entry, RunEnded
+from sandbox.grading.metrics.run_metrics import NAMES
+from sandbox.model.errors import UsageError
 from sandbox.model.grade import Verdict
 from sandbox.model.report import (
     AgentReport,
@@ -31,12 +29,6 @@ from sandbox.model.report import (
     TaskTrials,
 )
 from sandbox.model.store import RunFolder
-from sandbox.model.task import Task
-from sandbox.model.usage import ModelUsage, total
-from sandbox.rules.checker.check import product_of
-from sandbox.rules.checker.searches import shortest_accepted
-from sandbox.rules.monitors.context import Context
-from sandbox.tasks import library
 
 SIZES = ("steps", "seconds", "tokens", "tokens_per_step", "cost")
 NO_FACET = "unknown"
@@ -44,9 +36,7 @@ NO_FACET = "unknown"
 
 def read(folders: Iterable[RunFolder]) -> list[RunMetrics]:
     """Measure stored runs; StoreError where a folder cannot be read."""
-    known: dict[str, tuple[Task, str] | None] = {}
-    runs = [_measured(folder, known) for folder in folders]
-    return sorted(_versioned(runs), key=lambda run: (run.agent, run.task, run.run))
+    return sorted(_versioned(measured(folders)), key=lambda run: (run.agent, run.task, run.run))
 
 
 def report(runs: Sequence[RunMetrics], k: int | None = None, by: Sequence[str] = ()) -> Report:
@@ -227,60 +217,3 @@ def _versioned(runs: Sequence[RunMetrics]) -> list[RunMetrics]:
         return run.model_copy(update={"task": task, "agent": agent})
 
     return [named(run) for run in runs]
-
-
-def _measured(folder: RunFolder, known: dict[str, tuple[Task, str] | None]) -> RunMetrics:
-    record = folder.record()
-    if record.task not in known:
-        known[record.task] = _task(record.task)
-    found = known[record.task]
-    task = found[0] if found and found[1] == record.task_digest else None
-    grade = stored_grade(folder, record)
-    if grade is not None:
-        record = record.model_copy(update={"verdict": grade.verdict})
-    entries = _entries(folder) if grade is not None and grade.grades else None
-    return measure(
-        Subject(
-            record=record,
-            grade=grade,
-            entries=entries,
-            task=task,
-            facet=found[0].facet.value if found else None,
-            reference_length=None if task is None else reference_length(task),
-            usage=_usage(entries or ()),
-        )
-    )
-
-
-def _usage(entries: Iterable[Entry]) -> ModelUsage | None:
-    told = [entry.event for entry in entries if isinstance(entry.event, ActionTaken | RunEnded)]
-    return total([event.usage for event in told if event.usage is not None])
-
-
-def _task(name: str) -> tuple[Task, str] | None:
-    """Read a task, None where it is not there any more or wrong by now."""
-    try:
-        loaded = library.load(name)
-    except (UsageError, DocumentError):
-        return None
-    return loaded.task, loaded.digest
-
-
-def _entries(folder: RunFolder) -> tuple[Entry, ...] | None:
-    """Read the trace of a graded run, None where it cannot be read."""
-    try:
-        stored = traces.read(folder.trace)
-    except (StoreError, EvidenceError):
-        return None
-    return None if stored.problem else stored.entries
-
-
-def reference_length(task: Task) -> int:
-    """Steps of the shortest accepted path of the task's graph; without one, of the oracle."""
-    if task.graph is None:
-        return len(task.oracle)
-    product = product_of(task.graph, task.rules, task.oracle, context=Context.of(task))
-    path = shortest_accepted(product)
-    if path is None:
-        return len(task.oracle)
-    return sum(len(product.world.moves[move].actions) for move in path)

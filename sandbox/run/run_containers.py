@@ -1,15 +1,14 @@
 """The containers of a run: what they are started from, and the labels by which they are known."""
 
-import time
 from pathlib import Path
 
 from sandbox.container import world_layer
-from sandbox.container.engines.base import MANAGED, Engine, Limits, Session, SessionSpec
+from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
-RUN, STARTED, KEPT = "sandbox.run", "sandbox.started", "sandbox.kept"
-"""Labels of a run's containers: its id, the second it was started, whether it is to stay."""
+RUN, KEPT = "sandbox.run", "sandbox.kept"
+"""Labels of a run's containers: its id, whether it is to stay."""
 
 MARGIN = 64 << 20
 """Bytes by which the engine's own limit lies above a run's, so that who reaches it is found out."""
@@ -45,10 +44,9 @@ def _specification(
     task: LoadedTask, image: BuiltImage, run: str, *, keep: bool, files: Path | None
 ) -> SessionSpec:
     limits = task.task.limits
-    labels = {MANAGED: "1", RUN: run, STARTED: f"{time.time():.0f}"}
     return SessionSpec(
         image=image.id,
-        labels=labels | ({KEPT: "1"} if keep else {}),
+        labels={RUN: run} | ({KEPT: "1"} if keep else {}),
         limits=Limits(
             memory_bytes=limits.memory_bytes,
             disk_bytes=limits.disk_bytes + MARGIN,

@@ -29,8 +29,6 @@ TIMES = {
 FEW = {
     "stored file damaged": 10,
     "kill -9 of a run": 1,
-    "a signal to a batch": 1,
-    "container frozen, one Ctrl-C": 1,
 }
 
 

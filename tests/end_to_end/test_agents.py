@@ -77,6 +77,7 @@ def test_a_program_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -
     assert stored.folder.agent_log.read_bytes() == b""
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("agent", "reason", "turns"),
     [
@@ -142,6 +143,7 @@ def test_one_that_floods_standard_error(act: Actor) -> None:
     assert LOG_LIMIT <= stored.folder.agent_log.stat().st_size < LOG_LIMIT + 100
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("source", "how", "code"),
     [

@@ -12,6 +12,7 @@ from tests.end_to_end.commands import TASK, sandbox
 pytestmark = pytest.mark.engine
 
 
+@pytest.mark.thorough
 def test_nobody_passes_blindly(runs: Path, engine: Engine) -> None:
     ended = sandbox("audit", TASK, "--runs", runs, "--json")
     signs = {sign["name"]: sign for sign in json.loads(ended.out)}

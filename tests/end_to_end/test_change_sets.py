@@ -20,6 +20,7 @@ from tests.sandbox.runs import STARTED
 pytestmark = pytest.mark.engine
 
 
+@pytest.mark.thorough
 def test_overlay_and_manifest_agree_on_the_oracle(
     engine: Engine, image: BuiltImage, tmp_path: Path
 ) -> None:

@@ -149,7 +149,7 @@ def test_the_model_is_all_that_is_reached_and_the_key_stays_outside(
         assert not file.is_file() or KEY.encode() not in file.read_bytes()
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize(
     ("source", "reason", "message"),
     [

@@ -135,6 +135,7 @@ def test_one_interrupt_ends_a_run_whose_container_is_frozen(
     assert stored.ended.reason == "interrupted"
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_agents_processes_end_with_it(
     runs: Path, engine: Engine, tmp_path: Path, number: signal.Signals

@@ -49,6 +49,7 @@ def test_an_endpoint_that_refuses_is_an_error_of_the_machinery(runs: Path, engin
     assert stored.ended.reason == "provider_error"
 
 
+@pytest.mark.thorough
 def test_several_trials_at_once(runs: Path) -> None:
     with ChatServer(says(("list_files", {})), says(("bash", {})), says(text="Hm.")) as server:
         options = ("--model", "m", "--base-url", server.url, "--trials", "2", "--jobs", "2")
@@ -64,6 +65,7 @@ def test_without_a_key_nothing_is_begun(runs: Path) -> None:
     assert not runs.exists()
 
 
+@pytest.mark.thorough
 def test_a_model_that_is_served_by_hand_is_found_by_what_is_printed(
     runs: Path, engine: Engine
 ) -> None:

@@ -55,6 +55,7 @@ for step in json.load(open({str(script)!r})):
     assert not stored.folder.mcp_socket.exists()
 
 
+@pytest.mark.thorough
 def test_a_client_that_dies_in_a_command_leaves_nothing(
     runs: Path, engine: Engine, quick: Project
 ) -> None:

@@ -17,6 +17,7 @@ def seeds(project: Project) -> Path:
     return project.folder / "task_repos/inflection/seeds.yaml"
 
 
+@pytest.mark.thorough
 def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
     seeds(project).unlink()
     words = ("inflection", "--count", "1", "--places", "2", "--seed", "11")
@@ -31,6 +32,7 @@ def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
     assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
 
 
+@pytest.mark.thorough
 def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
     seed = documents.load(seeds(project), SeedFile).seeds[0]
     other = seed.model_copy(update={"fail_to_pass": seed.fail_to_pass[:-1]})

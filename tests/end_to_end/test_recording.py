@@ -10,6 +10,7 @@ from tests.end_to_end.commands import TASK, sandbox
 from tests.end_to_end.project import Project
 
 
+@pytest.mark.thorough
 @pytest.mark.engine
 def test_ids_that_were_lost_are_found_again(project: Project, runs: Path) -> None:
     file = project.task.with_name("tests.yaml")

@@ -127,6 +127,7 @@ def test_one_that_nobody_calls_ends(runs: Path, engine: Engine) -> None:
     assert stored.record.verdict == "failed"
 
 
+@pytest.mark.thorough
 def test_several_at_once_lose_nothing(runs: Path) -> None:
     def work(number: int) -> str:
         with Opened(runs) as session:

@@ -68,6 +68,7 @@ def test_the_task_holds_with_nothing_shared(runs: Path) -> None:
     assert all(row["tests_of"] is None for row in rows)
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_with_a_task_is_told(project: Project, runs: Path) -> None:
     fragment = "    - changes/HUM-214.fix.md\n"
     project.replace(
@@ -88,6 +89,7 @@ def test_what_is_wrong_with_a_task_is_told(project: Project, runs: Path) -> None
     }
 
 
+@pytest.mark.thorough
 def test_an_oracle_that_fails_is_told(project: Project, runs: Path) -> None:
     project.replace(project.task, "expect: freezegun", "expect: freezer")
     checks = ("--only", "oracle", "--only", "hunks")

@@ -24,7 +24,7 @@ def pinned(level: str) -> list[str]:
     return sorted(found.values(), reverse=True)
 
 
-@pytest.mark.sampled(every=21)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*pinned("L3"), *pinned("L5"), *pinned("L6")])
 def test_a_variant_of_the_standard_suite_is_proved(name: str, runs: Path) -> None:
     only = ("oracle", "violators", "facts", "reset")
@@ -45,6 +45,7 @@ def test_what_operators_add_is_kept_by_the_oracle_and_broken_by_one_run_more(run
     assert rows["breaks tests-are-scarce"]["result"] == "failed, by trajectory"
 
 
+@pytest.mark.thorough
 def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     assert stored.record.image in json.dumps(base)
 
 
+@pytest.mark.thorough
 def test_an_account_has_to_be_true_of_its_own_run(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

@@ -85,7 +85,7 @@ def grades(
     engine.close()
 
 
-@pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=80)
 @pytest.mark.parametrize(("task", "name"), EACH)
 def test_a_wrong_agent_fails_for_its_own_reason(
     grades: Callable[[str], dict[str, RunGrade]], task: str, name: str
@@ -107,7 +107,7 @@ def test_every_other_oracle_passes(
     assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "humanize/file-sizes"])
 def test_the_oracle_passes_on_the_command_line(task: str, tmp_path: Path) -> None:
     """That of humanize/file-sizes is tried by end_to_end/test_runs.py."""

@@ -26,9 +26,10 @@ def abandoned(
 
     Of the runs that are `over` none starts one any more.
     """
-    from sandbox.run.run_containers import KEPT, RUN, STARTED
+    from sandbox.container.engines.base import CREATED
+    from sandbox.run.run_containers import KEPT, RUN
 
-    age = now - float(container.labels.get(STARTED, 0))
+    age = now - float(container.labels.get(CREATED, 0))
     about_to_start = not container.begun and age < STARTING
     if container.running or (about_to_start and container.labels.get(RUN) not in over):
         return False

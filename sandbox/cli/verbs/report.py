@@ -8,9 +8,10 @@ import typer
 
 from sandbox.cli.grouped import grouped
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.stored_runs import records
 from sandbox.cli.tables import count, interval, method, number, table
 from sandbox.cli.terminal import document, line
-from sandbox.model.errors import StoreError, UsageError
+from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,18 +193,10 @@ def chosen(
     experiment: str | None = None,
 ) -> "list[RunFolder]":
     """Find the runs that are asked for; UsageError where there are none."""
-    from sandbox.run import dead_runs
-
     folders = [store.find(name) for name in names] if names else list(store.folders())
     unique = {folder.id: folder for folder in folders}
-    dead_runs.bury(unique.values())
     found = []
-    for folder in unique.values():
-        try:
-            record = folder.record()
-        except StoreError as error:
-            typer.echo(f"left out, it cannot be read: {folder.id}: {line(error.message)}", err=True)
-            continue
+    for folder, record in records(unique.values()):
         called = {record.agent, record.acting, _with_version(record)}
         if (
             (not tasks or record.task in tasks)

@@ -11,16 +11,16 @@ import typer
 
 from sandbox.cli.grouped import grouped
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.stored_runs import records
 from sandbox.cli.tables import table
 from sandbox.cli.terminal import document, line
-from sandbox.model.errors import StoreError, UsageError
+from sandbox.model.errors import UsageError
 from sandbox.model.how import How
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from sandbox.model.run import RunRecord
-    from sandbox.model.store import Store
 
 Word = Literal["passed", "failed", "crashed", "invalid", "error", "running"]
 """What became of a run; `crashed` is a failed one whose agent broke off."""
@@ -121,7 +121,8 @@ def runs(
 ) -> None:
     """List runs, the newest first. Those by which the harness proves tasks are not among them."""
     store = open_store(runs)
-    found = list(islice(filter(wanted.checked(), _records(store)), limit))
+    stored = (record for _, record in records(store.folders()))
+    found = list(islice(filter(wanted.checked(), stored), limit))
     if as_json:
         typer.echo("[\n" + ",\n".join(document(record) for record in found) + "\n]")
         return
@@ -135,18 +136,3 @@ def runs(
 
 def _names(record: "RunRecord") -> tuple[str, ...]:
     return record.agent, record.acting, record.actor.model
-
-
-def _records(store: "Store") -> "Iterator[RunRecord]":
-    for folder in store.folders():
-        try:
-            record = folder.record()
-            if record.ended is None:
-                from sandbox.run import dead_runs  # half a second that few have to wait
-
-                dead_runs.bury([folder])
-                record = folder.record()
-        except StoreError as error:
-            typer.echo(f"left out, it cannot be read: {folder.id}: {line(error.message)}", err=True)
-        else:
-            yield record

@@ -32,6 +32,8 @@ from sandbox.model.session import (
 
 MANAGED = "sandbox.managed"
 """The label of every container and image that this project makes."""
+CREATED = "sandbox.created"
+"""The label of every container that says in which second, since 1970, it was made."""
 
 RESERVED = "/.sandbox"
 """The folder of every container that holds the supervisor; no part of its change set."""

@@ -5,11 +5,19 @@ Fields: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Containe
 
 import io
 import tarfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.container.engines.base import AGENT_FILES, MANAGED, RESERVED, SUDO, SessionSpec
+from sandbox.container.engines.base import (
+    AGENT_FILES,
+    CREATED,
+    MANAGED,
+    RESERVED,
+    SUDO,
+    SessionSpec,
+)
 
 SUPERVISOR = f"{RESERVED}/supervisor"
 CONTROL = f"{RESERVED}/control"
@@ -60,7 +68,7 @@ def body(
         "Entrypoint": [SUPERVISOR],
         "Cmd": command,
         "Healthcheck": {"Test": ["NONE"]},
-        "Labels": {**spec.labels, MANAGED: "1"},
+        "Labels": {**spec.labels, MANAGED: "1", CREATED: f"{time.time():.0f}"},
         "Tty": False,
         "OpenStdin": attached,
         "StdinOnce": attached,  # the supervisor ends when the harness is gone

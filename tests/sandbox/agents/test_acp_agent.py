@@ -140,6 +140,7 @@ done()
     assert ended.message == "The agent ended its turn: end_turn."
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
@@ -251,6 +252,7 @@ def test_one_that_cannot_start(world: World) -> None:
     assert not (world.folder / "mcp.sock").exists()
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("head", [HEAD + OPEN, HEAD, ""])
 def test_one_that_hangs_is_silent_and_leaves_nothing(world: World, head: str) -> None:
     world.task = task(limits={"silence_seconds": 1.0})

@@ -23,6 +23,7 @@ def ended(line: str, folder: Path) -> tuple[int, str]:
     return made.returncode, (made.stdout + made.stderr).decode("utf-8", "replace")
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("line", "code"),
     [

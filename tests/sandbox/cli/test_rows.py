@@ -13,7 +13,7 @@ from sandbox.cli.event_text import SHOWN, described
 from sandbox.cli.verbs.gc import STARTING, abandoned
 from sandbox.cli.verbs.run import ended
 from sandbox.cli.verbs.show import reason_row, unfinished, verdict_rows
-from sandbox.container.engines.base import ContainerInfo
+from sandbox.container.engines.base import CREATED, ContainerInfo
 from sandbox.model.change import Change, FileState, GitChange, GitState, Owner
 from sandbox.model.errors import AgentError, DocumentError, UsageError
 from sandbox.model.event import ActionTaken, Observed
@@ -21,7 +21,7 @@ from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import FileKind
 from sandbox.model.store import RunFolder
-from sandbox.run.run_containers import KEPT, RUN, STARTED
+from sandbox.run.run_containers import KEPT, RUN
 from sandbox.tasks import library
 
 FILE = FileState(kind=FileKind.FILE, mode=0o644, uid=10001, gid=10001, size=1)
@@ -113,14 +113,14 @@ def test_a_run_without_a_verdict() -> None:
 def test_containers_that_no_run_uses(
     *, running: bool, begun: bool, age: float, kept: bool, expected: tuple[bool, bool]
 ) -> None:
-    labels = {STARTED: "1000"} | ({KEPT: "1"} if kept else {})
+    labels = {CREATED: "1000"} | ({KEPT: "1"} if kept else {})
     container = ContainerInfo("c", labels, running=running, begun=begun)
     found = tuple(abandoned(container, kept_too=too, now=1000 + age) for too in (False, True))
     assert found == expected
 
 
 def test_a_run_that_is_over_starts_no_container_any_more() -> None:
-    labels = {STARTED: "1000", RUN: "dead"}
+    labels = {CREATED: "1000", RUN: "dead"}
     container = ContainerInfo("c", labels, running=False, begun=False)
     assert abandoned(container, kept_too=False, now=1000, over={"dead"})
     assert not abandoned(container, kept_too=False, now=1000, over={"other"})

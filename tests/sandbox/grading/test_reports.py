@@ -191,13 +191,6 @@ def test_tables_line_up(store: Store) -> None:
     assert any(row.startswith("  all tasks") for row in rows)
 
 
-def test_the_reference_is_the_oracle_or_the_shortest_path_of_the_graph() -> None:
-    task = library.load(TASK).task
-    bare = task.model_copy(update={"graph": None})
-    assert reports.reference_length(bare) == len(task.oracle)
-    assert reports.reference_length(task) <= len(task.oracle)
-
-
 @pytest.mark.parametrize("name", ["trace", "changes", "candidate", "tests", "grade"])
 @pytest.mark.parametrize("how", ["altered", "gone"])
 def test_what_was_altered_counts_as_invalid_and_stops_nothing(

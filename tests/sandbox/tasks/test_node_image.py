@@ -79,6 +79,7 @@ CONTENT = (
 """Mode, owner, time and content of all that environment and task add."""
 
 
+@pytest.mark.thorough
 @pytest.mark.engine
 def test_the_same_pins_give_the_same_files(engine: Engine, project: Path) -> None:
     images = Images(engine, places.cache())

@@ -142,7 +142,7 @@ def test_the_first_plausible_fix_is_not_enough(session: Session, tmp_path: Path)
     assert all(name.startswith("tests/test_size_units.py") for name in failed)
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "rule"),
     [

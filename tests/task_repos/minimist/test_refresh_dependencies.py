@@ -41,6 +41,7 @@ def test_what_is_missing_is_what_the_lock_file_lists_and_the_cache_has(session: 
     assert printed(session, "git status --porcelain") == ""
 
 
+@pytest.mark.thorough
 def test_without_the_cache_there_is_nothing(session: Session) -> None:
     for line in ("npm ci", "npm ci --prefer-online", "npm ci --offline --cache /tmp/empty"):
         assert shell(session, f"rm -rf node_modules; {line}").exit_code != 0, line

@@ -106,6 +106,7 @@ def test_a_folder_of_five_thousand_levels_is_one_record(session: Session, task: 
         assert len(found.changes) < 300
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.engine
 @pytest.mark.parametrize(
     ("where", "owner", "most"),
@@ -132,6 +133,7 @@ def test_what_nobody_changed_is_not_counted(session: Session, task: LoadedTask) 
         assert f"{task.worktree}/new.txt" in {each.path for each in found.changes}
 
 
+@pytest.mark.thorough
 @pytest.mark.engine
 def test_a_million_entries_cost_the_harness_little_memory(
     session: Session, task: LoadedTask

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from docker.errors import APIError
 
 from sandbox.container.engines.base import (
     AGENT_FILES,
+    CREATED,
     RESERVED,
     Engine,
     Limits,
@@ -183,6 +185,13 @@ def test_a_killed_container_is_reported_as_killed(engine: DockerEngine) -> None:
         engine._client.kill(session.container)
         with pytest.raises(SessionLostError, match="was killed"):
             process.wait(30)
+
+
+def test_every_container_says_when_it_was_made(engine: DockerEngine, mark: str) -> None:
+    before = int(time.time())
+    with engine.start(marked(mark)):
+        (made,) = engine.containers(f"sandbox.run={mark}")
+    assert before <= int(made.labels[CREATED]) <= time.time() + 1
 
 
 @pytest.mark.parametrize("paused", [False, True])

@@ -64,6 +64,7 @@ def pages(session: Session) -> int:
     return int(session.read("/proc/1/statm").split()[1])
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("how", ["hold", "log"])
 def test_a_flood_runs_nothing_unapproved_and_loses_nothing(
     session: Session, how: Interception

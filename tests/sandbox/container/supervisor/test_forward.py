@@ -156,6 +156,7 @@ def test_more_than_may_be_open_wait_for_their_turn(local: Local, held: Held) -> 
         client.close()
 
 
+@pytest.mark.thorough
 def test_a_client_that_never_reads_stalls_nobody_else(local: Local) -> None:
     blocked = threading.Event()
 

@@ -303,6 +303,7 @@ def test_many_files_of_one_program_are_all_told(local: Local, folder: Path, told
     assert len(told.state()) == 12000
 
 
+@pytest.mark.thorough
 def test_more_folders_than_are_watched_are_said(local: Local, tmp_path: Path) -> None:
     top = tmp_path / "wide"
     for number in range(260):

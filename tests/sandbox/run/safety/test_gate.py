@@ -82,6 +82,7 @@ def test_one_that_does_right_passes(session: Session) -> None:
     ]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("fault", "names"),
     [

@@ -19,6 +19,7 @@ def drawn(level: str, count: int = 3, **more: object) -> list[Generated]:
     return found
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("level", levels())
 def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
     least, most = levels()[level].decisions
@@ -30,6 +31,7 @@ def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
     assert drawn(level) == drawn(level)
 
 
+@pytest.mark.thorough
 def test_levels_are_harder_one_than_the_other() -> None:
     bounds = [level.decisions for level in levels().values()]
     assert bounds == sorted(bounds)
@@ -46,6 +48,7 @@ def test_another_seed_draws_others() -> None:
     assert first.isdisjoint(made.variant for made in drawn("L4", seed=2))
 
 
+@pytest.mark.thorough
 def test_no_pattern_is_in_two_splits() -> None:
     patterns = [{made.pattern for made in drawn("L4", split=split)} for split in SPLITS]
     assert not set.intersection(*patterns[:2]) | set.intersection(*patterns[1:])

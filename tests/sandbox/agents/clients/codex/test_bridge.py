@@ -168,6 +168,7 @@ def test_output_can_be_read_by_number(opened: Scene) -> None:
     assert rest["chunks"] == whole["chunks"][1:]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "given",
     [

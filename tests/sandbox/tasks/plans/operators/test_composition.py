@@ -65,7 +65,7 @@ def added(task: str, name: str, strength: int) -> frozenset[str]:
     return frozenset(rule.id for rule in after.task.rules) - {rule.id for rule in before.task.rules}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(variants())
 def test_any_set_that_fits_is_sound_and_loses_nothing(variant: Variant) -> None:
     made, base = loaded(str(variant)), library.load(variant.task)
@@ -112,7 +112,7 @@ def test_the_order_in_the_name_does_not_matter(variant: Variant, random: object)
     assert (first and (first.task, first.digest)) == (second and (second.task, second.digest))
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(variants(), st.sampled_from(NUMBERS))
 def test_a_number_changes_values_and_nothing_else(variant: Variant, number: int) -> None:
     assume(variant.number not in (None, number))

@@ -1,0 +1,195 @@
+"""Stored runs, measured; what one was measured as is kept, so that reports measure it once.
+
+A measure is used again while everything that it rests on is as it was: the files of the run, by
+inode, size and times (a file that was written since has another time of change, which programs
+cannot set but by the clock), the task as it is by now, and the code that measures.
+"""
+
+import functools
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sandbox.grading.metrics.run_metrics import Subject, measure
+from sandbox.grading.stored_grade import stored_grade
+from sandbox.model import trace as traces
+from sandbox.model.errors import DocumentError, EvidenceError, StoreError, UsageError
+from sandbox.model.event import ActionTaken, Entry, RunEnded
+from sandbox.model.report import RunMetrics
+from sandbox.model.store import RunFolder
+from sandbox.model.task import Task
+from sandbox.model.usage import ModelUsage, total
+from sandbox.rules.checker.check import product_of
+from sandbox.rules.checker.searches import shortest_accepted
+from sandbox.rules.monitors.context import Context
+from sandbox.tasks import library
+
+KEPT = "measured.sqlite"
+"""Beside the runs; derived, and made anew where it is missing or broken."""
+TABLE = (
+    "CREATE TABLE IF NOT EXISTS measured"
+    " (run TEXT PRIMARY KEY, task TEXT NOT NULL, rests_on TEXT NOT NULL, metrics TEXT NOT NULL)"
+)
+MEASURING = ("grading", "model", "rules")
+"""The rooms whose code and tables a measure rests on."""
+
+
+class Tasks:
+    """The tasks that runs name, as they are by now."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Task, str] | None] = {}
+
+    def find(self, name: str) -> tuple[Task, str] | None:
+        """Give a task and its digest, None where it is not there any more or wrong by now."""
+        if name not in self._known:
+            self._known[name] = None
+            with suppress(UsageError, DocumentError):
+                loaded = library.load(name)
+                self._known[name] = loaded.task, loaded.digest
+        return self._known[name]
+
+    def digest(self, name: str) -> str:
+        """Give its digest, empty where there is none."""
+        found = self.find(name)
+        return found[1] if found else ""
+
+
+def measured(folders: Iterable[RunFolder]) -> list[RunMetrics]:
+    """Measure stored runs; StoreError where a folder cannot be read."""
+    by_store: dict[Path, list[RunFolder]] = {}
+    for folder in folders:
+        by_store.setdefault(folder.path.parent, []).append(folder)
+    tasks = Tasks()
+    return [run for root, group in by_store.items() for run in _of_store(root, group, tasks)]
+
+
+def _of_store(root: Path, folders: Sequence[RunFolder], tasks: Tasks) -> Iterable[RunMetrics]:
+    kept = _kept(root)
+    fresh = []
+    for folder in folders:
+        state = _state(folder)  # before the files are read
+        task, rests_on, metrics = kept.get(folder.id, ("", "", ""))
+        run = _again(metrics) if rests_on == _rests_on(state, tasks.digest(task)) else None
+        if run is None:
+            run = _measured(folder, tasks)
+            task = folder.record().task
+            found = _rests_on(state, tasks.digest(task))
+            fresh.append((folder.id, task, found, run.model_dump_json()))
+        yield run
+    _keep(root, fresh)
+
+
+def _again(metrics: str) -> RunMetrics | None:
+    with suppress(ValidationError):
+        return RunMetrics.model_validate_json(metrics)
+    return None
+
+
+def _state(folder: RunFolder) -> str:
+    """Tell apart any two states of a run's files."""
+    told = []
+    for path in (folder.path / "run.json", folder.grade, *folder.evidence):
+        try:
+            found = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, six times a run
+        except OSError:
+            told.append("-")
+        else:
+            told.append(f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}")
+    return ",".join(told)
+
+
+def _rests_on(state: str, task: str) -> str:
+    return f"{_code()},{task},{state}"
+
+
+@functools.cache
+def _code() -> str:
+    """Give a digest of what measures."""
+    home = Path(__file__).parents[1]
+    files = [
+        path
+        for room in MEASURING
+        for path in sorted((home / room).rglob("*"))
+        if path.suffix in (".py", ".yaml")
+    ]
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _kept(root: Path) -> dict[str, tuple[str, str, str]]:
+    """What runs were measured as, and on what that rests; nothing where it cannot be read."""
+    if not (root / KEPT).exists():
+        return {}
+    with suppress(sqlite3.Error), closing(sqlite3.connect(root / KEPT, timeout=30)) as file:
+        rows = file.execute("SELECT run, task, rests_on, metrics FROM measured")
+        return {run: (task, rests_on, metrics) for run, task, rests_on, metrics in rows}
+    return {}
+
+
+def _keep(root: Path, fresh: Sequence[tuple[str, str, str, str]]) -> None:
+    """Keep what was measured; where that cannot be, it is measured again the next time."""
+    if not fresh:
+        return
+    try:
+        with closing(sqlite3.connect(root / KEPT, timeout=30)) as file, file:
+            file.execute(TABLE)
+            file.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?)", fresh)
+    except sqlite3.OperationalError:
+        return  # read-only, full or busy
+    except sqlite3.DatabaseError:
+        with suppress(OSError):
+            (root / KEPT).unlink()  # broken
+
+
+def _measured(folder: RunFolder, tasks: Tasks) -> RunMetrics:
+    record = folder.record()
+    found = tasks.find(record.task)
+    task = found[0] if found and found[1] == record.task_digest else None
+    grade = stored_grade(folder, record)
+    if grade is not None:
+        record = record.model_copy(update={"verdict": grade.verdict})
+    entries = _entries(folder) if grade is not None and grade.grades else None
+    return measure(
+        Subject(
+            record=record,
+            grade=grade,
+            entries=entries,
+            task=task,
+            facet=found[0].facet.value if found else None,
+            reference_length=None if task is None else reference_length(task),
+            usage=_usage(entries or ()),
+        )
+    )
+
+
+def _usage(entries: Iterable[Entry]) -> ModelUsage | None:
+    told = [entry.event for entry in entries if isinstance(entry.event, ActionTaken | RunEnded)]
+    return total([event.usage for event in told if event.usage is not None])
+
+
+def _entries(folder: RunFolder) -> tuple[Entry, ...] | None:
+    """Read the trace of a graded run, None where it cannot be read."""
+    try:
+        stored = traces.read(folder.trace)
+    except (StoreError, EvidenceError):
+        return None
+    return None if stored.problem else stored.entries
+
+
+def reference_length(task: Task) -> int:
+    """Steps of the shortest accepted path of the task's graph; without one, of the oracle."""
+    if task.graph is None:
+        return len(task.oracle)
+    product = product_of(task.graph, task.rules, task.oracle, context=Context.of(task))
+    path = shortest_accepted(product)
+    if path is None:
+        return len(task.oracle)
+    return sum(len(product.world.moves[move].actions) for move in path)

@@ -13,6 +13,7 @@ from sandbox.model.version import VERSION
 
 if TYPE_CHECKING:
     from sandbox.agents.function_agent import World
+    from sandbox.run.conversation import messages
     from sandbox.run.outcome import Outcome
     from sandbox.run.python import OpenWorld, evaluate
     from sandbox.run.python import open_world as open  # noqa: A004 - it is `sandbox.open`
@@ -29,6 +30,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "evaluate_async",
+    "messages",
     "open",
     "open_async",
 ]
@@ -41,6 +43,7 @@ _PLACES = {
     "World": ("sandbox.agents.function_agent", "World"),
     "evaluate": ("sandbox.run.python", "evaluate"),
     "evaluate_async": ("sandbox.run.python_async", "evaluate_async"),
+    "messages": ("sandbox.run.conversation", "messages"),
     "open": ("sandbox.run.python", "open_world"),
     "open_async": ("sandbox.run.python_async", "open_async"),
 }

@@ -28,6 +28,7 @@ ORDER = {
         {"answers", "call_queue", "inside", "line_buffer", "repairs"},
         {"called_agent", "minimal", "program_agent"},
         {"call_server", "function_agent", "llm"},
+        {"messages"},
         {"mcp_task"},
         {"mcp_server", "session_caller"},
         {"mcp_agent", "permissions"},
@@ -44,7 +45,7 @@ ORDER = {
         {"plans", "sources"},
         {"library"},
         {"repos", "suites"},
-        {"choice", "images", "seeds"},
+        {"choice", "harvested", "images", "seeds"},
     ),
     "grading": (
         {
@@ -72,9 +73,11 @@ ORDER = {
             "actions",
             "admission",
             "consequence",
+            "conversation",
             "disk_watch",
             "ending",
             "facts",
+            "harvest",
             "live_rules",
             "outcome",
             "rewordings",

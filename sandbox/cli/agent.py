@@ -73,7 +73,7 @@ def choose_agent(
         ) from error
     if within.inside:
         found = _inside(choice, within)
-    elif choice.agent in preset_files.names():
+    elif preset_files.named(choice.agent):
         found = _preset(choice)
     else:
         label = f"llm:{choice.model}" if choice.agent == "llm" else ""
@@ -84,13 +84,14 @@ def choose_agent(
 
 def _actor(choice: AgentChoice, within: InsideChoice) -> "Actor":
     """Say what is known of an agent besides its label."""
+    from sandbox.agents.clients import preset_files
     from sandbox.agents.program_digest import digest
     from sandbox.model.run import Actor
 
     return Actor(
         command=choice.agent,
         model=choice.model or "",
-        digest=digest(choice.agent, within.inside_files),
+        digest=digest(choice.agent.removeprefix(preset_files.FILE), within.inside_files),
         tags=dict(_tag(text) for text in choice.tag),
     )
 
@@ -106,7 +107,7 @@ def _inside(choice: AgentChoice, within: InsideChoice) -> ChosenAgent:
     from sandbox.agents.clients import preset_files
 
     taken = (choice.protocol, choice.model, choice.base_url, choice.prices)
-    if choice.agent in preset_files.names() or any(taken) or choice.mode is not HarnessMode.RAW:
+    if preset_files.named(choice.agent) or any(taken) or choice.mode is not HarnessMode.RAW:
         raise UsageError(
             "An agent inside of the container is a command line and speaks no protocol.",
             "Leave out --protocol, --model, --base-url, --prices and --mode.",
@@ -169,7 +170,7 @@ def _preset(choice: AgentChoice) -> ChosenAgent:
     installation = locate(preset, places.cache())
     client = PresetClient(preset, installation, model)
     found = identify(preset, installation, places.cache())
-    label = f"{preset.name}:{choice.model}" if choice.model else ""
+    label = f"{preset.name}:{choice.model}" if choice.model else preset.name
     return ChosenAgent(lambda folder: McpAgent(client, _place(folder)), found, label)
 
 

@@ -52,12 +52,16 @@ class AgentsChoice:
     """Agents as the command line names them."""
 
     agent: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
             " a command, or `mcp`: who connects. May be repeated."
         ),
-    ]
+    ] = None
+    preset: Annotated[
+        list[Path] | None,
+        typer.Option(help="A client that a file of one's own describes; may be repeated."),
+    ] = None
     protocol: Annotated[
         Protocol | None,
         typer.Option(help="What the command speaks; `jsonl` where nothing is said."),
@@ -89,10 +93,14 @@ class AgentsChoice:
         """Give each agent in each mode; the model's options are for those that take one."""
         from sandbox.agents.clients import preset_files
 
-        agents = list(dict.fromkeys(self.agent))
+        files = [f"{preset_files.FILE}{path}" for path in self.preset or ()]
+        agents = list(dict.fromkeys([*(self.agent or ()), *files]))
+        if not agents:
+            raise UsageError(
+                "Nobody is named who is to act.", "Name it: --agent CMD, or --preset FILE."
+            )
         if self.name is not None and len(agents) > 1:
             raise UsageError("--name names one agent.", "Run the others by commands of their own.")
-        presets = preset_files.names()
         return [
             AgentChoice(
                 agent=agent,
@@ -105,6 +113,6 @@ class AgentsChoice:
                 tag=tuple(self.tag or ()),
             )
             for agent in agents
-            for takes in (len(agents) == 1 or agent == "llm" or agent in presets,)
+            for takes in (len(agents) == 1 or agent == "llm" or preset_files.named(agent),)
             for mode in dict.fromkeys(self.mode or [HarnessMode.RAW])
         ]

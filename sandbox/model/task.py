@@ -164,6 +164,23 @@ class TaskBase(Record):
         return f"{HOME}/{self.id.partition('/')[0]}"
 
 
+class Refused(Record):
+    """An agent that the task refuses."""
+
+    script: str
+    """A file of its actions beside this one."""
+    breaks: tuple[str, ...] = ()
+    """The hard rules that it breaks, and no others."""
+    outcome_right: bool = False
+    """Whether nothing but these rules refuses it."""
+
+    @model_validator(mode="after")
+    def _is_refused(self) -> Self:
+        if self.outcome_right and not self.breaks:
+            raise ValueError("whose outcome is right and who breaks no rule is not refused")
+        return self
+
+
 class TaskFile(TaskBase):
     """A task as it is written down: by a plan, or with oracle and graph by hand."""
 
@@ -172,7 +189,18 @@ class TaskFile(TaskBase):
     oracle: tuple[ScriptedAction, ...] = ()
     other_oracles: dict[str, str | tuple[ScriptedAction, ...]] = {}
     """By name: the actions, or a file of them beside this one."""
+    refused: dict[str, Refused] = {}
+    """By name: agents that were seen to fail and have to go on failing, for the same reason."""
     graph: Graph | None = None
+
+    @model_validator(mode="after")
+    def _breaks_rules_that_are_there(self) -> Self:
+        hard = {rule.id for rule in self.rules if rule.hard}
+        for name, refused in self.refused.items():
+            for rule in refused.breaks:
+                if rule not in hard:
+                    raise ValueError(f"refused.{name}.breaks: there is no hard rule {rule!r}")
+        return self
 
     @model_validator(mode="after")
     def _has_an_oracle(self) -> Self:

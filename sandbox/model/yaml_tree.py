@@ -7,7 +7,7 @@ text: dates, versions, `yes` and `0o17` stay what was written.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -184,9 +184,11 @@ def _syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
     return Problem(text.count("\n", 0, position) + 1, "", f"is not YAML: {reason}")
 
 
-def text(data: Mapping[str, object]) -> str:
-    """Write plain values as YAML that `parse` reads back; what is nothing is left out."""
-    left = {key: value for key, value in data.items() if value not in (None, [], {}, "")}
+def text(data: Mapping[str, object] | Sequence[object]) -> str:
+    """Write plain values as YAML that `parse` reads back; of a mapping what is nothing goes."""
+    left: object = data
+    if isinstance(data, Mapping):
+        left = {key: value for key, value in data.items() if value not in (None, [], {}, "")}
     return yaml.dump(left, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, indent=2)
 
 

@@ -1,9 +1,10 @@
 """The task folders: `task_repos/<repo>/<task>/task.yaml`, each beside its repo's `repo.yaml`."""
 
+import dataclasses
 import difflib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from sandbox.model.artifact import Artifact
 from sandbox.model.case import CaseFile
 from sandbox.model.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
-from sandbox.model.task import Task, TaskFile
+from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
@@ -40,6 +41,10 @@ class LoadedTask:
     """What `tests.cases` names."""
     variant: Variant | None = None
     """The task that it is made of, and the operators; none where no library read it."""
+    refused: Mapping[str, tuple[Refused, tuple[ScriptedAction, ...]]] = dataclasses.field(
+        default_factory=dict
+    )
+    """By name: who has to fail, and what they do; none for a variant, which may ask for others."""
 
     @property
     def base(self) -> str:
@@ -73,9 +78,17 @@ def load(name: str) -> LoadedTask:
     if variant.operators:
         file = operators.applied(file, variant)
     task = compiler.compiled(file)
+    refused = {} if variant.operators else _refused(file, folder)
     if variant.operators:
         digest = hashlib.sha256(f"{digest}\n{task.model_dump_json()}".encode()).hexdigest()
-    return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant)
+    return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant, refused)
+
+
+def _refused(file: TaskFile, folder: Path) -> dict[str, tuple[Refused, tuple[ScriptedAction, ...]]]:
+    return {
+        name: (refused, documents.load(folder / refused.script, Script).root)
+        for name, refused in file.refused.items()
+    }
 
 
 @lru_cache(maxsize=64)
@@ -226,6 +239,8 @@ def _files(task: TaskFile) -> Iterator[tuple[str, str, bool]]:
     for oracle, script in task.other_oracles.items():
         if isinstance(script, str):
             yield f"other_oracles.{oracle}", script, False
+    for name, refused in task.refused.items():
+        yield f"refused.{name}.script", refused.script, False
 
 
 def _missing(folder: Path, field: str, name: str, is_folder: bool) -> str:  # noqa: FBT001

@@ -1,21 +1,15 @@
 """How a client on this machine stands: its version, and its last passage of the safety gate."""
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
-from sandbox.agents.clients import preset_files
 from sandbox.agents.clients.installation import Installation, version
 from sandbox.agents.clients.preset import Preset
+from sandbox.agents.clients.preset_files import digest
 from sandbox.model.client import ClientRecord, GateReport
-
-
-def digest(preset: Preset) -> str:
-    """Identify a preset by its content."""
-    return hashlib.sha256((preset_files.FOLDER / f"{preset.name}.yaml").read_bytes()).hexdigest()
 
 
 def report(preset: Preset, found: str, cache: Path) -> GateReport | None:

@@ -49,6 +49,14 @@ def locate(preset: Preset, cache: Path) -> Installation:
     path = os.environ.get("PATH", os.defpath)
     if package.node:
         path = f"{_node(package.node, cache)}:{path}"
+    if package.registry == "none":
+        found = shutil.which(package.program)
+        if found is None:
+            raise ClientError(
+                f"{preset.title} is not installed: there is no program {package.program}.",
+                "Put it on the PATH, or write its path into the preset.",
+            )
+        return Installation(Path(found).absolute(), path)
     own = place(preset, cache) / Template(package.program).substitute(platform=platform_name())
     if own.exists():
         return Installation(own, f"{own.parent}:{path}")
@@ -85,9 +93,14 @@ def printed_by(command: Sequence[str], environment: Mapping[str, str]) -> str:
 def install(preset: Preset, cache: Path) -> Path:
     """Put a preset's own version into the cache, if it is not there; return its folder.
 
-    No script of an npm package is run.
+    No script of an npm package is run. Raises ClientError where that fails.
     """
     package = preset.package
+    if package.registry == "none":
+        raise ClientError(
+            f"{preset.title} comes from no registry, by its preset.",
+            "Install it as its makers say.",
+        )
     if package.node and not (_node(package.node, cache) / "node").exists():
         _npm(_node(package.node, cache).parents[2], f"node-{platform_name()}@{package.node}")
     folder = place(preset, cache)

@@ -8,7 +8,7 @@ in the container), `${bin}` (where its program lies), `${python}` (that of the h
 `${platform}` (as in `linux-x64`).
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
@@ -19,12 +19,14 @@ from sandbox.model.base import Record
 class Package(Record):
     """What is installed."""
 
-    registry: Literal["npm", "pypi"]
+    registry: Literal["npm", "pypi", "none"]
+    """`none` for a client that is installed by other means."""
     name: str
     version: str
     """The one that the preset was written for."""
     program: str
-    """Where the program lies in the folder of the installation."""
+    """Where the program lies in the folder of the installation; with the registry `none` its name
+    on the PATH, or its path."""
     beside: tuple[str, ...] = ()
     """Packages that it needs and does not ask for."""
     shared_with: str | None = None
@@ -114,7 +116,7 @@ class UsageReading(Record):
 class Preset(Record):
     """A client."""
 
-    name: str
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
     title: str
     package: Package
     version: VersionReading

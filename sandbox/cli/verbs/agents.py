@@ -14,7 +14,6 @@ from sandbox.cli.terminal import Progress, coloured, document, line
 from sandbox.model.errors import ClientError, UsageError
 
 if TYPE_CHECKING:
-    from sandbox.agents.clients.installation import Installation
     from sandbox.agents.clients.preset import Preset
     from sandbox.model.client import GateReport
 
@@ -75,8 +74,14 @@ def install(preset: PresetArgument) -> None:
 
 
 def check(
-    preset: PresetArgument,
+    preset: Annotated[
+        str, typer.Argument(help="A preset: `sandbox agents list`, or a file of one's own.")
+    ] = "",
     *,
+    command: Annotated[
+        str,
+        typer.Option(help="A command line in place of a preset, as for `--protocol mcp`."),
+    ] = "",
     task: Annotated[
         str, typer.Option(help="The task in whose container the client acts.")
     ] = GATE_TASK,
@@ -92,21 +97,30 @@ def check(
     nothing on this host, a denied action must not be done, and what runs when the client is
     interrupted must be killed. The report is kept; `sandbox run` warns where there is none.
 
+    A command finds the scripted model by the usual variables (OPENAI_BASE_URL, OPENAI_API_KEY and
+    those of Anthropic and Gemini); of its built-in tools only those that it offers are seen.
+
     Exit codes: 0 passed, 1 failed, 2 usage (also where the client is not installed), 3
     infrastructure.
     """
     from sandbox.agents.clients import gate_reports, preset_files
-    from sandbox.agents.clients.installation import locate
+    from sandbox.agents.mcp_agent import CommandClient
     from sandbox.model import places
 
-    found = preset_files.find(preset)
-    installed = locate(found, places.cache())
+    if bool(preset) == bool(command):
+        raise UsageError(
+            "Either a preset or a --command is checked.", "`sandbox agents list` has the presets."
+        )
+    if command:
+        CommandClient(command)  # AgentError for one that cannot be split
+    found = None if command else preset_files.find(preset)
     progress = Progress(sys.stderr)
     try:
-        report = _drive(found, installed, task, model, progress)
+        report = _drive(found, command, task, model, progress)
     finally:
         progress.close()
-    gate_reports.keep(found, report, places.cache())
+    if found is not None:
+        gate_reports.keep(found, report, places.cache())
     if as_json:
         typer.echo(document(report))
     else:
@@ -118,7 +132,7 @@ def check(
 def rows(report: "GateReport") -> list[str]:
     """Put a report into lines."""
     verdict = coloured("passed" if report.passed else "failed")
-    who = f"{report.preset} {line(report.version)} as {line(report.model)}"
+    who = " ".join(filter(None, (report.preset, line(report.version), "as", line(report.model))))
     return [
         f"{who}: {verdict} in {report.seconds:.1f} s",
         *(
@@ -130,22 +144,28 @@ def rows(report: "GateReport") -> list[str]:
 
 
 def _drive(
-    found: "Preset", installed: "Installation", task: str, model: str | None, progress: Progress
+    preset: "Preset | None", command: str, task: str, model: str | None, progress: Progress
 ) -> "GateReport":
+    from sandbox.agents.clients.installation import Installation, locate
+    from sandbox.agents.clients.preset import Preset
     from sandbox.container import engines
     from sandbox.model import places
+    from sandbox.model.documents import load
     from sandbox.run.run_containers import begin
-    from sandbox.run.safety.gate import Gate
+    from sandbox.run.safety.gate import COMMAND, Gate
     from sandbox.tasks import library
     from sandbox.tasks.images import Images
 
+    known = preset or load(COMMAND, Preset)
+    installed = Installation(Path(), "") if command else locate(known, places.cache())
     loaded = library.load(task)
     engine = engines.connect()
     try:
         image = Images(engine, places.cache()).ensure(loaded, progress.doing)
         name = f"{secrets.token_hex(4)}-gate"
         with begin(engine, loaded, image, name) as session:
-            return Gate(found, installed, session, loaded.worktree, model, progress.doing).check()
+            place = known, installed, session, loaded.worktree
+            return Gate(*place, command, model, progress.doing).check()
     finally:
         engine.close()
 

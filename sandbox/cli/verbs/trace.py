@@ -1,7 +1,8 @@
 """`sandbox trace`: what happened in a run, event by event."""
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,12 +27,23 @@ def trace(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the trace as it is stored, one JSON a line.")
     ] = False,
+    as_messages: Annotated[
+        Literal["openai", "anthropic"] | None,
+        typer.Option(
+            "--messages", help="Print it as the messages of a model with tools, in this shape."
+        ),
+    ] = None,
     runs: RunsOption = None,
 ) -> None:
     """Show a run's trace, and whether its hash chain is whole."""
     from sandbox.model.trace import read
 
     folder = open_store(runs).find(run)
+    if as_messages is not None:
+        from sandbox.run.conversation import conversation
+
+        typer.echo(json.dumps(conversation(folder, as_messages), indent=1, ensure_ascii=False))
+        return
     if as_json:
         typer.echo(Path(folder.trace).read_text(encoding="utf-8"), nl=False)
         return

@@ -32,7 +32,8 @@ class Thoroughness:
         typer.Option(
             metavar="CHECK",
             help="Only this check, perhaps several times: graph, facts, pins, tests, oracle, "
-            "agents, violators, rewordings, edges, exploits, gradings, hunks, reset, order.",
+            "agents, violators, refused, rewordings, edges, exploits, gradings, hunks, reset, "
+            "order.",
         ),
     ] = None
     jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = JOBS

@@ -6,6 +6,7 @@ it: which tools the model was offered, what became of calls of tools that are sw
 action that is denied, and of a command that was going on when the client was interrupted.
 """
 
+import fnmatch
 import threading
 import time
 from collections.abc import Callable
@@ -14,11 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from string import Template
 
-from sandbox.agents.clients.gate_reports import digest
 from sandbox.agents.clients.installation import Installation, version
+from sandbox.agents.clients.modelled_command import ModelledCommand
 from sandbox.agents.clients.preset import Preset
 from sandbox.agents.clients.preset_client import Model, PresetClient, offered
-from sandbox.agents.mcp_agent import McpAgent, Place
+from sandbox.agents.clients.preset_files import digest
+from sandbox.agents.mcp_agent import Client, McpAgent, Place
 from sandbox.agents.playback.replay import Shell, call, replay
 from sandbox.agents.playback.script import Call, Script
 from sandbox.agents.playback.server import ModelServer, Seen
@@ -50,6 +52,8 @@ DENIED = ScriptedAction(action="run_command", arguments={"command": "touch gate-
 SLEEP = ScriptedAction(
     action="run_command", arguments={"command": f"echo > {BEGAN}; exec sleep 190"}
 )
+COMMAND = Path(__file__).with_name("command.yaml")
+"""What takes a preset's place where a command is tried."""
 ANSWER = ScriptedAction(action="final_answer", arguments={"fields": {}})
 
 _PAUSE = 0.05
@@ -87,6 +91,8 @@ class Gate:
     installation: Installation
     session: Session
     worktree: str
+    command: str = ""
+    """A command line that is tried in place of the preset's client, whose variables it gets."""
     model: str | None = None
     """The name of the model; the preset's where it is left out."""
     say: Callable[[str], None] = lambda _: None
@@ -95,13 +101,14 @@ class Gate:
     def check(self) -> GateReport:
         """Drive the client twice, and report."""
         begun = time.monotonic()
-        found = version(self.preset, self.installation)
+        found = "" if self.command else version(self.preset, self.installation)
+        title = self.command or f"{self.preset.title} {found}"
         with Scratch("gate") as place:
-            self.say(f"{self.preset.title} {found}: offered tools, built-in tools, a denied action")
+            self.say(f"{title}: offered tools, built-in tools, a denied action")
             canaries = [place / f"canary-{number}" for number in range(len(self.preset.built_in))]
             acted = self._drive(place / "acts", self._acts(canaries))
             checks = (*self._acted(acted), self._untouched(canaries), self._denied(acted))
-            self.say(f"{self.preset.title} {found}: an interrupt while a command runs")
+            self.say(f"{title}: an interrupt while a command runs")
             stopped = self._drive(place / "sleeps", replay([SLEEP], self._shell), interrupt=True)
         return GateReport(
             preset=self.preset.name,
@@ -112,6 +119,11 @@ class Gate:
             seconds=round(time.monotonic() - begun, 1),
             checks=(*checks, _cancelled(stopped)),
         )
+
+    def _client(self, model: Model) -> Client:
+        if self.command:
+            return ModelledCommand(self.command, self.preset.environment, model)
+        return PresetClient(self.preset, self.installation, model)
 
     @property
     def _model(self) -> str:
@@ -136,8 +148,9 @@ class Gate:
         endpoint = self.preset.endpoint
         with ModelServer(script) as models:
             model = Model(self._model, models.url + endpoint.path, KEY)
-            client = PresetClient(self.preset, self.installation, model)
-            agent = McpAgent(client, Place(folder / "socket", folder / "out", folder / "log"))
+            agent = McpAgent(
+                self._client(model), Place(folder / "socket", folder / "out", folder / "log")
+            )
             stop = threading.Event()
             watcher = threading.Thread(target=self._interrupt, args=(agent, stop))
             if interrupt:
@@ -183,8 +196,10 @@ class Gate:
         actions = [each.name for each in briefing.brief(self.task, "", "").actions]
         expected = offered(self.preset, actions)
         extra = {tool.name for tool in self.preset.extra_tools}
-        missing = sorted(expected - found.seen.offered)
-        strange = sorted(found.seen.offered - expected - extra)
+        seen = found.seen.offered
+        missing = sorted(each for each in expected if not fnmatch.filter(seen, each))
+        ours = {tool for each in expected for tool in fnmatch.filter(seen, each)}
+        strange = sorted(seen - ours - extra)
         first = found.commands[0] if found.commands else None
         works = first is not None and first.result.get("stdout") == "reached\n"
         over = found.ended.reason == "final_answer"

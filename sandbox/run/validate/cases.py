@@ -11,6 +11,7 @@ from sandbox.rules.checker.findings import Report
 from sandbox.rules.monitors.context import Context
 from sandbox.run.rewordings import catalog, reworded
 from sandbox.run.validate.checks import Check
+from sandbox.tasks.library import LoadedTask
 
 ORACLE = "oracle"
 
@@ -39,7 +40,7 @@ class Case(Record):
     @property
     def walks(self) -> bool:
         """Whether its rules are those of a path through the graph."""
-        return self.check in (Check.VIOLATORS, Check.EDGES, Check.REWORDINGS)
+        return self.check in (Check.VIOLATORS, Check.REFUSED, Check.EDGES, Check.REWORDINGS)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -65,6 +66,19 @@ def violators(task: Task, report: Report) -> Iterator[Case]:
     for witness in report.witnesses:
         if witness.path is not None:
             yield walker.case(Check.VIOLATORS, f"breaks {witness.rule}", witness.path)
+
+
+def refused(loaded: LoadedTask) -> Iterator[Case]:
+    """Give the agents that a task keeps because they failed."""
+    for name, (told, script) in loaded.refused.items():
+        yield Case(
+            check=Check.REFUSED,
+            agent=f"refused {name}",
+            script=script,
+            breaks=told.breaks,
+            outcome_right=told.outcome_right,
+            invalid_too=not told.outcome_right,
+        )
 
 
 def walks(task: Task, walked: set[str]) -> Iterator[Case]:

@@ -27,6 +27,8 @@ class Check(StrEnum):
     """Who does nothing, everything, anything, or only answers, fails."""
     VIOLATORS = "violators"
     """Who breaks one rule fails for it and for nothing else."""
+    REFUSED = "refused"
+    """Who was seen to fail, and is kept with the task, fails for the same reason."""
     REWORDINGS = "rewordings"
     """Who does the same in other words ends in the same way."""
     EDGES = "edges"

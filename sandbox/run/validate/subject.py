@@ -12,7 +12,15 @@ from sandbox.run.exploits import Exploit
 from sandbox.run.scripted_agents import scripted
 from sandbox.run.validate.agents import agents
 from sandbox.run.validate.case_inputs import inputs_row
-from sandbox.run.validate.cases import ORACLE, Case, oracles, rewordings, violators, walks
+from sandbox.run.validate.cases import (
+    ORACLE,
+    Case,
+    oracles,
+    refused,
+    rewordings,
+    violators,
+    walks,
+)
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
@@ -49,7 +57,7 @@ class Subject:
         task = loaded.task
         report = None if task.graph is None else check(task)
         tried = {_named(exploit): exploit for exploit in exploits.against(task)}
-        found = [*oracles(task, report), *agents(task, seeds)]
+        found = [*oracles(task, report), *agents(task, seeds), *refused(loaded)]
         if report is not None:
             found += violators(task, report)
             found += walks(task, {edge for case in found for edge in case.edges})

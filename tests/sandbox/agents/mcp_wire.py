@@ -59,7 +59,7 @@ class SocketClient:
     def begin(self, tool: str, **arguments: object) -> int:
         return self.request("tools/call", {"name": tool, "arguments": arguments})
 
-    def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+    def call(self, tool: str, /, **arguments: object) -> dict[str, Any]:
         found: dict[str, Any] = self.answer(self.begin(tool, **arguments))["result"]
         return found
 
@@ -102,7 +102,7 @@ class HttpClient:
         self.request("initialize", HELLO)
         self.post(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode())
 
-    def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+    def call(self, tool: str, /, **arguments: object) -> dict[str, Any]:
         params = {"name": tool, "arguments": arguments}
         found: dict[str, Any] = self.request("tools/call", params)["result"]
         return found

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from sandbox.agents.clients import preset_files, usage
-from sandbox.agents.clients.gate_reports import digest, identify, keep, report
+from sandbox.agents.clients.gate_reports import identify, keep, report
 from sandbox.agents.clients.installation import Installation, locate, place, version
 from sandbox.agents.clients.preset import Package, Preset, UsageReading, VersionReading
 from sandbox.agents.clients.preset_client import Model, PresetClient, choose_model, offered
@@ -193,7 +193,7 @@ def test_another_version_and_a_gate_never_passed_are_said(tmp_path: Path) -> Non
     for passed in (True, False):
         made = GateReport(
             preset="kimi",
-            preset_digest=digest(preset),
+            preset_digest=preset_files.digest(preset),
             version="1.2.3",
             model="m",
             checked="",

@@ -1,0 +1,53 @@
+"""`sandbox harvest`: a task, or a policy, from a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sandbox.cli.options import RunsOption, open_store
+from sandbox.model.errors import UsageError
+
+
+def harvest(
+    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")],
+    name: Annotated[
+        str, typer.Argument(help="What the new task is to be called, in its repository.")
+    ] = "",
+    *,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="Write the policy here, with the run's decisions as its examples."),
+    ] = None,
+    runs: RunsOption = None,
+) -> None:
+    """Make a task of a run: one that passed is an oracle there, one that failed has to fail there.
+
+    The new task is the run's own under another name, tagged `regression` where the run failed;
+    `sandbox validate TASK --only refused` proves that it is still refused for the same reason.
+    """
+    from sandbox.model import yaml_tree
+    from sandbox.model.store import write_whole
+    from sandbox.run import harvest as harvesting
+    from sandbox.tasks import harvested, library
+
+    if not name and policy is None:
+        raise UsageError(
+            "Nothing is to be made.", "Name the new task, or a file with --policy FILE."
+        )
+    folder = open_store(runs).find(run)
+    task = library.load(folder.record().task)
+    if policy is not None:
+        if policy.exists():
+            raise UsageError(f"{policy} is there already.", "Nothing was overwritten.")
+        found = harvesting.decided(folder, task).model_dump(mode="json", exclude_defaults=True)
+        write_whole(policy, yaml_tree.text(found).encode())
+        typer.echo(f"{policy}: {len(found.get('approver', ()))} answers; --approver takes the file")
+    if not name:
+        return
+    deeds = harvesting.deeds(folder, task)
+    made = harvested.harvest(task, deeds, name)
+    known = f"{made.parent.name}/{made.name}"
+    typer.echo(f"written to {made}: an agent that {'solves it' if deeds.passed else 'has to fail'}")
+    check = "oracle" if deeds.passed else "refused"
+    typer.echo(f"next: sandbox validate {known} --only {check}, then `sandbox run {known}`")

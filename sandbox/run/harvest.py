@@ -1,0 +1,128 @@
+"""A stored run as material for tasks: what was done, how it was judged, what was decided on it."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sandbox.grading.stored_grade import stored_grade
+from sandbox.model import trace as traces
+from sandbox.model.allowance import UNBOUNDED
+from sandbox.model.decision import Policy, PolicyRule, ScriptedAnswer
+from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.model.event import ActionTaken, ApprovalDecided, Entry
+from sandbox.model.grade import Reason, RunGrade, Verdict
+from sandbox.model.run import RunRecord
+from sandbox.model.store import RunFolder
+from sandbox.model.task import ScriptedAction
+from sandbox.rules.policy import examples
+from sandbox.tasks.harvested import Deeds
+from sandbox.tasks.library import LoadedTask
+
+SHORT = 8
+"""Characters of a run's name that tell it from others."""
+RULES = "trajectory"
+
+
+def deeds(folder: RunFolder, task: LoadedTask) -> Deeds:
+    """Give what a run's agent asked for, and how the task judged it.
+
+    UsageError where the run cannot be made again from its actions, EvidenceError where it was
+    altered.
+    """
+    record = folder.record()
+    _can_be_done_again(record, task)
+    grade = stored_grade(folder, record)
+    if grade is None or not grade.grades:
+        raise UsageError(
+            f"The run {record.id} has no verdict that says anything of its agent.",
+            "Take one that passed or failed.",
+        )
+    actions = tuple(
+        ScriptedAction(action=each.name, arguments=each.arguments)
+        for each in _taken(_whole(folder))
+    )
+    if grade.verdict is Verdict.PASSED:
+        return Deeds(record.id[:SHORT], actions)
+    refusers = {part.grader for part in grade.grades if part.verdict is not Verdict.PASSED}
+    return Deeds(
+        record.id[:SHORT],
+        actions,
+        breaks=tuple(sorted({reason.rule for reason in _broken(grade) if reason.rule})),
+        outcome_right=refusers == {RULES},
+    )
+
+
+def decided(folder: RunFolder, task: LoadedTask) -> Policy:
+    """Give the task's policy with what was decided in a run: as examples of its rules, as answers.
+
+    The lines that a rule was applied to are examples of what it matches; what the approver said is
+    what the scripted approver says, once each, in that order. EvidenceError for an altered trace.
+    """
+    entries = _whole(folder)
+    lines: dict[str, list[str]] = {}
+    for action in _taken(entries):
+        rule = action.decision.rule if action.decision else None
+        line = action.arguments.get("command")
+        if rule is not None and isinstance(line, str):
+            lines.setdefault(rule, []).append(line)
+    policy = task.task.policy
+    rules = tuple(_with_examples(rule, lines.get(rule.id, ())) for rule in policy.rules)
+    return policy.model_copy(update={"rules": rules, "approver": tuple(_answers(entries))})
+
+
+def _can_be_done_again(record: RunRecord, task: LoadedTask) -> None:
+    problem = ""
+    if record.task_digest != task.digest:
+        problem = "its task has changed since"
+    elif record.inside:
+        problem = "its agent acted in the container, by its own means"
+    elif record.approver != "script":
+        problem = f"its questions were answered by {record.approver}, not by the task's script"
+    elif record.allowance != UNBOUNDED:
+        problem = f"it was bounded by {record.allowance}"
+    if problem:
+        raise UsageError(
+            f"The run {record.id} cannot be made again from its actions: {problem}.",
+            "Take a run without this.",
+        )
+
+
+def _whole(folder: RunFolder) -> Sequence[Entry]:
+    stored = traces.read(folder.trace)
+    if stored.problem:
+        raise EvidenceError(f"The trace of {folder.id} is not whole: {stored.problem}")
+    return stored.entries
+
+
+def _taken(entries: Iterable[Entry]) -> list[ActionTaken]:
+    return [entry.event for entry in entries if isinstance(entry.event, ActionTaken)]
+
+
+def _broken(grade: RunGrade) -> list[Reason]:
+    return [
+        reason
+        for part in grade.grades
+        for reason in part.reasons
+        if part.grader == RULES and not reason.soft
+    ]
+
+
+def _with_examples(rule: PolicyRule, lines: Iterable[str]) -> PolicyRule:
+    """Add lines that the rule matches by themselves, wherever they run."""
+    found = list(rule.match)
+    for line in lines:
+        alone = rule.model_copy(update={"match": (line,), "not_match": ()})
+        if line not in found and not list(examples.problems(Policy(rules=(alone,)))):
+            found.append(line)
+    return rule.model_copy(update={"match": tuple(found)})
+
+
+def _answers(entries: Iterable[Entry]) -> Iterable[ScriptedAnswer]:
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ApprovalDecided) and event.granted_at is None:
+            yield ScriptedAnswer(
+                scope=event.question.scope,
+                command=rf"\A{re.escape(event.question.command)}\Z",
+                answer=event.answer,
+                times=1,
+            )

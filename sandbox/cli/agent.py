@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sandbox.agents.mcp_agent import Place
     from sandbox.model.client import ClientRecord
     from sandbox.model.run import Actor
-    from sandbox.model.store import RunFolder
+    from sandbox.model.run_folder import RunFolder
     from sandbox.model.usage import Price
     from sandbox.run.trial import Inside
     from sandbox.tasks.library import LoadedTask

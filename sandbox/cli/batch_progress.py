@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from sandbox.agents.base import Agent
     from sandbox.container.engines.base import Engine
     from sandbox.model.job import Job, JobResult
-    from sandbox.model.store import RunFolder, Store
+    from sandbox.model.run_folder import RunFolder
+    from sandbox.model.store import Store
     from sandbox.run.batch import Batch
     from sandbox.run.experiment import Experiment
     from sandbox.run.trial import Trial

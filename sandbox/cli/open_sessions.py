@@ -6,7 +6,8 @@ from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.container.engines.base import Engine
-    from sandbox.model.store import RunFolder, Store
+    from sandbox.model.run_folder import RunFolder
+    from sandbox.model.store import Store
 
 GONE = (
     "The process that kept the session was ended before the run was; its trace says what was done."

@@ -6,7 +6,7 @@ from sandbox.cli.terminal import line
 
 if TYPE_CHECKING:
     from sandbox.model.run import RunRecord
-    from sandbox.model.store import RunFolder
+    from sandbox.model.run_folder import RunFolder
 
 WORDS = {
     "answered": "answered",

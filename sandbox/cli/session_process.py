@@ -24,7 +24,8 @@ from sandbox.model.base import Record
 from sandbox.model.briefing import Briefing
 from sandbox.model.errors import SandboxError
 from sandbox.model.event import Entry
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.run.trial import Trial, perform
 from sandbox.tasks.library import LoadedTask
 

@@ -10,7 +10,7 @@ from sandbox.model.errors import StoreError
 
 if TYPE_CHECKING:
     from sandbox.model.run import RunRecord
-    from sandbox.model.store import RunFolder
+    from sandbox.model.run_folder import RunFolder
 
 
 def records(folders: "Iterable[RunFolder]") -> "Iterator[tuple[RunFolder, RunRecord]]":

@@ -15,7 +15,8 @@ from sandbox.grading.reports import comparison
 from sandbox.model.baseline import Baseline, Cause, Delta, Drift, World
 from sandbox.model.errors import StoreError, UsageError
 from sandbox.model.report import Difference, RunMetrics
-from sandbox.model.store import Store, write_whole
+from sandbox.model.run_folder import write_whole
+from sandbox.model.store import Store
 from sandbox.model.version import VERSION
 
 FOLDER = "baselines"

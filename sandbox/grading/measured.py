@@ -21,7 +21,7 @@ from sandbox.model import trace as traces
 from sandbox.model.errors import DocumentError, EvidenceError, StoreError, UsageError
 from sandbox.model.event import ActionTaken, Entry, RunEnded
 from sandbox.model.report import RunMetrics
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage, total
 from sandbox.rules.checker.check import product_of
@@ -35,6 +35,8 @@ TABLE = (
     "CREATE TABLE IF NOT EXISTS measured"
     " (run TEXT PRIMARY KEY, task TEXT NOT NULL, rests_on TEXT NOT NULL, metrics TEXT NOT NULL)"
 )
+Row = tuple[str, str, str, str]
+"""Run, its task, what the measure rests on, and the measure."""
 MEASURING = ("grading", "model", "rules")
 """The rooms whose code and tables a measure rests on."""
 
@@ -71,18 +73,29 @@ def measured(folders: Iterable[RunFolder]) -> list[RunMetrics]:
 
 def _of_store(root: Path, folders: Sequence[RunFolder], tasks: Tasks) -> Iterable[RunMetrics]:
     kept = _kept(root)
-    fresh = []
+    fresh: list[Row] = []
     for folder in folders:
-        state = _state(folder)  # before the files are read
         task, rests_on, metrics = kept.get(folder.id, ("", "", ""))
-        run = _again(metrics) if rests_on == _rests_on(state, tasks.digest(task)) else None
+        same = rests_on == _rests_on(_state(folder), tasks.digest(task))
+        run = _again(metrics) if same else None
         if run is None:
-            run = _measured(folder, tasks)
-            task = folder.record().task
-            found = _rests_on(state, tasks.digest(task))
-            fresh.append((folder.id, task, found, run.model_dump_json()))
+            run, row = _anew(folder, tasks)
+            fresh.append(row)
         yield run
     _keep(root, fresh)
+
+
+def remember(folder: RunFolder) -> None:
+    """Measure a run that has just ended, so that no report has to; what fails is done by these."""
+    with suppress(StoreError):
+        _keep(folder.path.parent, [_anew(folder, Tasks())[1]])
+
+
+def _anew(folder: RunFolder, tasks: Tasks) -> tuple[RunMetrics, Row]:
+    state = _state(folder)  # before the files are read
+    run = _measured(folder, tasks)
+    task = folder.record().task
+    return run, (folder.id, task, _rests_on(state, tasks.digest(task)), run.model_dump_json())
 
 
 def _again(metrics: str) -> RunMetrics | None:
@@ -134,7 +147,7 @@ def _kept(root: Path) -> dict[str, tuple[str, str, str]]:
     return {}
 
 
-def _keep(root: Path, fresh: Sequence[tuple[str, str, str, str]]) -> None:
+def _keep(root: Path, fresh: Sequence[Row]) -> None:
     """Keep what was measured; where that cannot be, it is measured again the next time."""
     if not fresh:
         return

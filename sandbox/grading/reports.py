@@ -28,7 +28,7 @@ from sandbox.model.report import (
     Slice,
     TaskTrials,
 )
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 
 SIZES = ("steps", "seconds", "tokens", "tokens_per_step", "cost")
 NO_FACET = "unknown"

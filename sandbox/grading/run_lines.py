@@ -11,7 +11,7 @@ from sandbox.model.errors import DocumentError, StoreError, UsageError
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.report import RunMetrics
 from sandbox.model.run import RunRecord
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.tasks import library
 
 

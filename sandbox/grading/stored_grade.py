@@ -3,7 +3,7 @@
 from sandbox.model.errors import StoreError
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.run import RunRecord
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 
 
 def stored_grade(folder: RunFolder, record: RunRecord) -> RunGrade | None:

@@ -15,7 +15,8 @@ from sandbox.container.engines.base import Engine
 from sandbox.model.errors import SandboxError, UsageError
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult, Who
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.run.admission import FREE, Queue
 from sandbox.run.stop import SLICE_SECONDS, Stop
 from sandbox.run.trial import Listener, Silent, Trial, perform

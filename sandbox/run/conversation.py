@@ -8,7 +8,8 @@ from sandbox.agents.messages import messages as conversing
 from sandbox.model import places
 from sandbox.model import trace as traces
 from sandbox.model.errors import EvidenceError, UsageError
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.tasks import library
 
 

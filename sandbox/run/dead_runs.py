@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from sandbox.model.errors import StoreError
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.run.trial import abandon
 
 KILLED = "The harness was killed before the run had ended; its trace says what was done until then."

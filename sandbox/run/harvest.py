@@ -11,7 +11,7 @@ from sandbox.model.errors import EvidenceError, UsageError
 from sandbox.model.event import ActionTaken, ApprovalDecided, Entry
 from sandbox.model.grade import Reason, RunGrade, Verdict
 from sandbox.model.run import RunRecord
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ScriptedAction
 from sandbox.rules.policy import examples
 from sandbox.tasks.harvested import Deeds

@@ -3,7 +3,7 @@
 from sandbox.model.base import Record
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.how import How
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 
 
 class Outcome(Record):

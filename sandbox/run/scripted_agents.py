@@ -8,7 +8,7 @@ from graders.final import true_value
 from sandbox.agents.base import Agent
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.model import trace as traces
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ScriptedAction, Task
 
 

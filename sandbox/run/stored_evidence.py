@@ -7,7 +7,7 @@ from sandbox.model.change import ChangeSet
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Final
 from sandbox.model.grade import Evidence, RunGrade, TestReport
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.tasks.library import LoadedTask
 
 

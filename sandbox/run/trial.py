@@ -16,6 +16,7 @@ from sandbox.container.candidate import Candidate
 from sandbox.container.changes.collector import Collector
 from sandbox.container.engines.base import Engine, Session
 from sandbox.container.forwarder import Forwarder, Upstream
+from sandbox.grading.measured import remember
 from sandbox.model import places
 from sandbox.model import trace as traces
 from sandbox.model.allowance import UNBOUNDED, Allowance
@@ -26,7 +27,8 @@ from sandbox.model.event import ActionTaken, Entry, RunEnded, RunStarted
 from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import UNKNOWN, Actor, Mode, RunRecord
-from sandbox.model.store import RunFolder, Store, write_whole
+from sandbox.model.run_folder import RunFolder, write_whole
+from sandbox.model.store import Store
 from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage, total
 from sandbox.model.version import VERSION
@@ -155,6 +157,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         verdict = _judged(trial, agent, engine, folder, listener).verdict
         folder.release()
         _save_end(folder, verdict)
+        remember(folder)
     except BaseException as error:
         folder.release()
         # A disk that is full is what is to be told, not that this could not be noted there.

@@ -16,7 +16,8 @@ from docker import APIClient
 
 from sandbox.container import engines
 from sandbox.container.engines.docker import reach
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from tests.chaos import daemons, disks, evidence, own_engine, processes
 from tests.chaos.fault import Kind, Outcome, outcomes, table
 from tests.chaos.runs import Harmed

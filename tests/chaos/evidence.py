@@ -10,7 +10,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from sandbox.cli.app import app
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from tests.chaos.fault import Kind
 
 VERBS = (

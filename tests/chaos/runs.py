@@ -11,7 +11,8 @@ from pathlib import Path
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.errors import StoreError
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.run.run_containers import RUN
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))

@@ -15,7 +15,8 @@ from sandbox.model.event import Entry, RunEnded
 from sandbox.model.grade import RunGrade
 from sandbox.model.observation import Observation
 from sandbox.model.run import RunRecord
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.run.run_containers import RUN
 from tests import command_server
 

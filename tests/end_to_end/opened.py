@@ -14,7 +14,8 @@ from pydantic import JsonValue
 
 from sandbox.agents.call_server import address
 from sandbox.model.briefing import Reply
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from tests.end_to_end.commands import SECONDS, TASK, Ended, sandbox
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import RunGrade, Verdict
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from tests.end_to_end.commands import NO_ENGINE, TASK, Ended, Recorded, recorded, run, sandbox
 
 pytestmark = pytest.mark.engine

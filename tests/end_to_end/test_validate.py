@@ -7,7 +7,8 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import TestReport
-from sandbox.model.store import CHECKS, RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import CHECKS, Store
 from sandbox.run.run_containers import RUN
 from sandbox.run.validate import Check
 from tests.end_to_end.commands import TASK, sandbox, validate

@@ -18,7 +18,8 @@ from sandbox.container.engines.base import Engine
 from sandbox.model import documents, places
 from sandbox.model.grade import RunGrade
 from sandbox.model.job import Job
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.model.task import Script
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.batch import Batch

@@ -22,7 +22,7 @@ from sandbox.model.grade import RunGrade, TestReport
 
 if TYPE_CHECKING:
     from sandbox.model.run import RunRecord
-    from sandbox.model.store import RunFolder
+    from sandbox.model.run_folder import RunFolder
     from sandbox.model.trace import Trace
     from sandbox.tasks.library import LoadedTask
 

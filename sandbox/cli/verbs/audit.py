@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sandbox.model.audit import Sign
-    from sandbox.model.store import RunFolder, Store
+    from sandbox.model.run_folder import RunFolder
+    from sandbox.model.store import Store
     from sandbox.run.audit import Audit
     from sandbox.tasks.library import LoadedTask
 

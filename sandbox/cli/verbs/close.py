@@ -12,7 +12,7 @@ from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import CallError, UsageError
 
 if TYPE_CHECKING:
-    from sandbox.model.store import RunFolder
+    from sandbox.model.run_folder import RunFolder
 
 
 def close(

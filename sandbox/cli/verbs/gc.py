@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from sandbox.container.engines.base import ContainerInfo
-    from sandbox.model.store import RunFolder, Store
+    from sandbox.model.run_folder import RunFolder
+    from sandbox.model.store import Store
 
 STARTING = 60.0
 """Seconds in which a container that was never started may still be about to."""

@@ -35,7 +35,7 @@ def generate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Draw variants and check them: names, figures, and digests to pin them by."""
-    from sandbox.model.store import write_whole
+    from sandbox.model.run_folder import write_whole
     from sandbox.tasks import suites
     from sandbox.tasks.suites import suite
     from sandbox.tasks.suites.generator import Wanted, facets

@@ -27,7 +27,7 @@ def harvest(
     `sandbox validate TASK --only refused` proves that it is still refused for the same reason.
     """
     from sandbox.model import yaml_tree
-    from sandbox.model.store import write_whole
+    from sandbox.model.run_folder import write_whole
     from sandbox.run import harvest as harvesting
     from sandbox.tasks import harvested, library
 

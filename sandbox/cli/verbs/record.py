@@ -23,7 +23,7 @@ def record(
     """Run a task's hidden tests before and after the oracle's change, and write their ids."""
     from sandbox.container import engines
     from sandbox.model import places, yaml_tree
-    from sandbox.model.store import write_whole
+    from sandbox.model.run_folder import write_whole
     from sandbox.run import recorded_tests
     from sandbox.tasks import library
     from sandbox.tasks.images import Images

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from sandbox.model.report import AgentReport, Slice
     from sandbox.model.run import RunRecord
-    from sandbox.model.store import RunFolder, Store
+    from sandbox.model.run_folder import RunFolder
+    from sandbox.model.store import Store
 
 
 BRIEF_SIZES = ("steps", "seconds", "tokens", "cost")

@@ -10,7 +10,8 @@ from sandbox.model import trace as traces
 from sandbox.model.audit import Sign
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.audit import choice_signs, path_signs, script_signs
 from sandbox.run.audit.path_signs import Judged

@@ -8,7 +8,8 @@ from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
 from sandbox.model.grade import RunGrade, TestReport, Verdict
 from sandbox.model.job import Job, JobResult
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.batch import Batch
 from sandbox.run.capacity import Capacity

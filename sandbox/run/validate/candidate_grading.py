@@ -10,7 +10,7 @@ from sandbox.model import path_text as paths
 from sandbox.model.change import ChangeSet
 from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import RunGrade, TestReport
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.run.run_containers import begin
 from sandbox.run.stored_evidence import evidence_of
 from sandbox.run.validate import hunks

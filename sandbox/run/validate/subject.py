@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sandbox.agents.base import Agent
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.rules.checker.check import check
 from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits

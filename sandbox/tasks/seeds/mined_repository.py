@@ -9,8 +9,8 @@ from sandbox.model import documents, places, yaml_tree
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
 from sandbox.model.repository import Release, Repository
+from sandbox.model.run_folder import write_whole
 from sandbox.model.seed import Mining, Seed, SeedFile
-from sandbox.model.store import write_whole
 from sandbox.model.task import Task
 from sandbox.tasks.library import REPOSITORY, LoadedTask
 from sandbox.tasks.repos import archive

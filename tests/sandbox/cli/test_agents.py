@@ -11,7 +11,7 @@ from sandbox.cli.agent_choice import AgentChoice, Protocol
 from sandbox.cli.verbs.agents import check, list_presets, rows
 from sandbox.model.client import GateCheck, GateReport
 from sandbox.model.errors import ClientError, UsageError
-from sandbox.model.store import RunFolder
+from sandbox.model.run_folder import RunFolder
 from sandbox.tasks import library
 
 LOADED = library.load("humanize/file-sizes")

@@ -19,8 +19,8 @@ from sandbox.model.errors import AgentError, DocumentError, UsageError
 from sandbox.model.event import ActionTaken, Observed
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.session import FileKind
-from sandbox.model.store import RunFolder
 from sandbox.run.run_containers import KEPT, RUN
 from sandbox.tasks import library
 

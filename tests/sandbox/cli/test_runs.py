@@ -13,7 +13,8 @@ from sandbox.model.event import RunEnded
 from sandbox.model.grade import Verdict
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import Actor, RunRecord
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 
 CRASH = RunEnded(
     reason="agent_exited",

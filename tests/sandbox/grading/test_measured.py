@@ -12,7 +12,8 @@ from sandbox.grading.measured import KEPT, measured, reference_length
 from sandbox.grading.metrics.run_metrics import Subject, measure
 from sandbox.model.grade import Verdict
 from sandbox.model.report import RunMetrics
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.tasks import library
 from tests.sandbox.grading.test_reports import TASK, stored
 

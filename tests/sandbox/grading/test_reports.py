@@ -12,7 +12,8 @@ from sandbox.model.event import Event, Final, RunEnded, RunStarted
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.report import Comparison, Report, RunMetrics
 from sandbox.model.run import Actor, RunRecord
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.model.trace import TraceWriter
 from sandbox.tasks import library
 from tests.sandbox.grading.metrics.traces import shell, written

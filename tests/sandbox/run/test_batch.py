@@ -17,7 +17,8 @@ from sandbox.model.errors import UsageError
 from sandbox.model.event import RunEnded
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult, Who
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.model.task import ScriptedAction
 from sandbox.rules.policy.approvers import DenyAll
 from sandbox.run import admission

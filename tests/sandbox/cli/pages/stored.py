@@ -21,8 +21,9 @@ from sandbox.model.how_ended import RunEnd
 from sandbox.model.job import Job, JobResult
 from sandbox.model.observation import Observation
 from sandbox.model.run import RunRecord
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.session import FileKind
-from sandbox.model.store import RunFolder, Store
+from sandbox.model.store import Store
 from sandbox.model.trace import TraceWriter
 from sandbox.model.usage import ModelUsage
 from sandbox.run.experiment import Experiment, moment, opened

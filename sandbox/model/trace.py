@@ -22,7 +22,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from sandbox.model.errors import StoreError
+from sandbox.model.errors import EvidenceError, StoreError
 from sandbox.model.event import Entry, Event, RunEnded, RunStarted
 
 START = hashlib.sha256(b"").hexdigest()
@@ -175,6 +175,17 @@ def read(path: Path) -> Trace:
             "Check the path and its permissions.",
         ) from error
     return Trace(tuple(entries), _end_problem(entries))
+
+
+def whole(path: Path) -> tuple[Entry, ...]:
+    """Read a trace that has to be whole; EvidenceError where it is not, StoreError as `read`."""
+    found = read(path)
+    if found.problem:
+        raise EvidenceError(
+            f"The trace of {path.parent.name} is not whole: {found.problem}",
+            "Evidence that was altered cannot be trusted; take another run.",
+        )
+    return found.entries
 
 
 @contextmanager

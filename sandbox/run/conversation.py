@@ -7,7 +7,7 @@ from sandbox.agents.messages import Message
 from sandbox.agents.messages import messages as conversing
 from sandbox.model import places
 from sandbox.model import trace as traces
-from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.model.errors import UsageError
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.tasks import library
@@ -26,12 +26,7 @@ def conversation(folder: RunFolder, shape: Shape = "openai") -> list[Message]:
             f"{record.task} has changed since the run {record.id}: its prompt may be another one.",
             "Take the version of the task that the run was made with.",
         )
-    stored = traces.read(folder.trace)
-    if stored.problem:
-        raise EvidenceError(
-            f"The trace of {record.id} is not whole: {stored.problem}", "Run the task again."
-        )
-    return conversing(task.task.prompt, stored.entries, shape)
+    return conversing(task.task.prompt, traces.whole(folder.trace), shape)
 
 
 def messages(

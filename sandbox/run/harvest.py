@@ -1,13 +1,13 @@
 """A stored run as material for tasks: what was done, how it was judged, what was decided on it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from sandbox.grading.stored_grade import stored_grade
 from sandbox.model import trace as traces
 from sandbox.model.allowance import UNBOUNDED
 from sandbox.model.decision import Policy, PolicyRule, ScriptedAnswer
-from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.model.errors import UsageError
 from sandbox.model.event import ActionTaken, ApprovalDecided, Entry
 from sandbox.model.grade import Reason, RunGrade, Verdict
 from sandbox.model.run import RunRecord
@@ -38,17 +38,14 @@ def deeds(folder: RunFolder, task: LoadedTask) -> Deeds:
         )
     actions = tuple(
         ScriptedAction(action=each.name, arguments=each.arguments)
-        for each in _taken(_whole(folder))
+        for each in _taken(traces.whole(folder.trace))
     )
     if grade.verdict is Verdict.PASSED:
         return Deeds(record.id[:SHORT], actions)
     refusers = {part.grader for part in grade.grades if part.verdict is not Verdict.PASSED}
-    return Deeds(
-        record.id[:SHORT],
-        actions,
-        breaks=tuple(sorted({reason.rule for reason in _broken(grade) if reason.rule})),
-        outcome_right=refusers == {RULES},
-    )
+    breaks = tuple(sorted({reason.rule for reason in _broken(grade) if reason.rule}))
+    by_rules = bool(breaks) and refusers == {RULES}
+    return Deeds(record.id[:SHORT], actions, breaks=breaks, outcome_right=by_rules)
 
 
 def decided(folder: RunFolder, task: LoadedTask) -> Policy:
@@ -57,7 +54,7 @@ def decided(folder: RunFolder, task: LoadedTask) -> Policy:
     The lines that a rule was applied to are examples of what it matches; what the approver said is
     what the scripted approver says, once each, in that order. EvidenceError for an altered trace.
     """
-    entries = _whole(folder)
+    entries = traces.whole(folder.trace)
     lines: dict[str, list[str]] = {}
     for action in _taken(entries):
         rule = action.decision.rule if action.decision else None
@@ -84,13 +81,6 @@ def _can_be_done_again(record: RunRecord, task: LoadedTask) -> None:
             f"The run {record.id} cannot be made again from its actions: {problem}.",
             "Take a run without this.",
         )
-
-
-def _whole(folder: RunFolder) -> Sequence[Entry]:
-    stored = traces.read(folder.trace)
-    if stored.problem:
-        raise EvidenceError(f"The trace of {folder.id} is not whole: {stored.problem}")
-    return stored.entries
 
 
 def _taken(entries: Iterable[Entry]) -> list[ActionTaken]:

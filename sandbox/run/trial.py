@@ -157,7 +157,6 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         verdict = _judged(trial, agent, engine, folder, listener).verdict
         folder.release()
         _save_end(folder, verdict)
-        remember(folder)
     except BaseException as error:
         folder.release()
         # A disk that is full is what is to be told, not that this could not be noted there.
@@ -166,6 +165,7 @@ def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> R
         raise
     finally:
         held.let_go()
+    remember(folder)  # last: what goes wrong here changes no verdict
     return folder
 
 

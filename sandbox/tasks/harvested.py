@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.model import documents, yaml_tree
-from sandbox.model.errors import DocumentError, UsageError
+from sandbox.model.errors import UsageError
 from sandbox.model.task import ID, Refused, ScriptedAction, TaskFile
 from sandbox.tasks import library
 from sandbox.tasks.library import TASK, LoadedTask
@@ -50,22 +50,27 @@ def harvest(task: LoadedTask, deeds: Deeds, name: str) -> Path:
     script = f"{SCRIPTS}/{deeds.run}.yaml"
     text = _text(task, identity, deeds, script)
     documents.parse(text, folder / TASK, TaskFile)
+    if folder.exists():
+        raise UsageError(f"{folder} is there already.", "Choose another name.")
     try:
-        shutil.copytree(task.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / SCRIPTS).mkdir(exist_ok=True)
-        (folder / script).write_text(yaml_tree.text(_plain(deeds.actions)), encoding="utf-8")
-        (folder / TASK).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be made: {error.strerror}.",
-            "Choose a name that no task of the repository has; nothing was overwritten.",
-        ) from error
-    try:
+        _write(task, deeds, folder, script, text)
         library.load(identity)
-    except (DocumentError, UsageError):
-        shutil.rmtree(folder)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise UsageError(
+            f"{folder} cannot be made: {error.strerror}.", "Nothing of it was left there."
+        ) from error
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
+
+
+def _write(task: LoadedTask, deeds: Deeds, folder: Path, script: str, text: str) -> None:
+    shutil.copytree(task.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / SCRIPTS).mkdir(exist_ok=True)
+    (folder / script).write_text(yaml_tree.text(_plain(deeds.actions)), encoding="utf-8")
+    (folder / TASK).write_text(text, encoding="utf-8")
 
 
 def _plain(actions: Sequence[ScriptedAction]) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from pydantic import JsonValue
 
 import sandbox
 from sandbox.model.errors import UsageError
+from sandbox.model.grade import Verdict
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from tests import ROOT
-from tests.end_to_end.commands import TASK
+from tests.end_to_end.commands import QUICKEST, TASK
 
 pytestmark = pytest.mark.engine
 
@@ -184,3 +187,14 @@ def test_an_interrupt_ends_a_world_when_its_action_is_done(runs: Path) -> None:
     assert b"KeyboardInterrupt" in said
     (folder,) = Store(runs).folders()
     assert folder.record().ended is not None
+
+
+def test_measuring_changes_no_verdict(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: RunFolder) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("sandbox.run.trial.remember", broken)
+    with suppress(RuntimeError):
+        sandbox.evaluate(QUICKEST, lambda _: None, runs=runs)
+    record = Store(runs).find("last").record()
+    assert (record.verdict, record.problem) == (Verdict.FAILED, "")

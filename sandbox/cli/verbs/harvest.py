@@ -42,7 +42,7 @@ def harvest(
             raise UsageError(f"{policy} is there already.", "Nothing was overwritten.")
         found = harvesting.decided(folder, task).model_dump(mode="json", exclude_defaults=True)
         write_whole(policy, yaml_tree.text(found).encode())
-        typer.echo(f"{policy}: {len(found.get('approver', ()))} answers; --approver takes the file")
+        typer.echo(f"written to {policy}: a task's `policy`")
     if not name:
         return
     deeds = harvesting.deeds(folder, task)

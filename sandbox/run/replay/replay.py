@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
-from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.model.errors import UsageError
 from sandbox.model.event import Entry
 from sandbox.model.grade import Verdict
 from sandbox.model.run_folder import RunFolder
@@ -47,10 +47,7 @@ class Recording:
                 f"The agent of {folder.id} acted in the container, by its own means.",
                 "Only actions that were asked of the harness can be asked again.",
             )
-        stored = traces.read(folder.trace)
-        if stored.problem:
-            raise EvidenceError(f"The trace of {folder.id} is not whole: {stored.problem}")
-        self._entries: tuple[Entry, ...] = stored.entries
+        self._entries: tuple[Entry, ...] = traces.whole(folder.trace)
 
     def again(
         self, image: BuiltImage, engine: Engine, store: Store, listener: Listener

@@ -141,7 +141,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "openai": "sandbox/agents/llm",
     "typer": "sandbox/cli/",
     "numpy": "sandbox/grading/metrics/",
-    "scipy": "sandbox/grading/metrics/",
+    "mpmath": "sandbox/grading/metrics/intervals",
     "yaml": "sandbox/model/yaml_tree",
     "regex": "sandbox/model/patterns",
     "zstandard": "sandbox/container/candidate",

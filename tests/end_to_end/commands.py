@@ -21,9 +21,10 @@ from sandbox.run.run_containers import RUN
 from tests import command_server
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
-TASK = "humanize/file-sizes"
-QUICKEST = "inflection/house-terms"
+TASK = "inflection/house-terms"
 """The task whose oracle takes the least, for what can be seen with any task."""
+HUMANIZE = "humanize/file-sizes"
+"""A task with hooks, nested instructions and a dirty worktree, for what has to do with them."""
 NO_ENGINE = "unix:///nonexistent/engine.sock"
 AT_START = ("PYTHON", "LC_", "LANG")
 """What Python reads of its environment when it starts."""
@@ -71,9 +72,11 @@ def _run(
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def run(agent: str | Path, runs: Path, *options: str, **environment: str) -> Ended:
-    """Run the task by an agent."""
-    return sandbox("run", TASK, "--agent", agent, "--runs", runs, *options, **environment)
+def run(
+    agent: str | Path, runs: Path, *options: str, task: str = TASK, **environment: str
+) -> Ended:
+    """Run a task by an agent."""
+    return sandbox("run", task, "--agent", agent, "--runs", runs, *options, **environment)
 
 
 def quoted(program: Path) -> str:

@@ -7,14 +7,14 @@ from sandbox.model import places
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage, Images
 from tests.end_to_end import project as projects
-from tests.end_to_end.commands import TASK
+from tests.end_to_end.commands import HUMANIZE
 from tests.end_to_end.project import Project
 
 
 @pytest.fixture(scope="module")
 def image(engine: Engine) -> BuiltImage:
     """The task's image."""
-    return Images(engine, places.cache()).ensure(library.load(TASK), lambda _: None)
+    return Images(engine, places.cache()).ensure(library.load(HUMANIZE), lambda _: None)
 
 
 @pytest.fixture(autouse=True)

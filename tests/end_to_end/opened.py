@@ -16,7 +16,7 @@ from sandbox.agents.call_server import address
 from sandbox.model.briefing import Reply
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
-from tests.end_to_end.commands import SECONDS, TASK, Ended, sandbox
+from tests.end_to_end.commands import HUMANIZE, SECONDS, Ended, sandbox
 
 
 def keeper(folder: RunFolder) -> int:
@@ -34,7 +34,7 @@ class Opened:
     def __init__(self, runs: Path, *options: str, **environment: str) -> None:
         self.runs = runs
         self._environment = environment
-        self.ended = sandbox("open", TASK, "--runs", runs, *options, **environment)
+        self.ended = sandbox("open", HUMANIZE, "--runs", runs, *options, **environment)
         assert self.ended.code == 0, self.ended
         self.id = self.ended.out.strip()
         self.folder = Store(runs).find(self.id)

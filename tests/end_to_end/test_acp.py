@@ -68,5 +68,5 @@ def test_one_without_http_starts_the_server_itself(
     stored = recorded(runs, engine)
     assert stored.folder.agent_log.read_text() == ""
     claimed = [entry.event for entry in stored.entries if isinstance(entry.event, Claimed)]
-    assert claimed == [Claimed(about="message", text="/home/agent/humanize\n")]
+    assert claimed == [Claimed(about="message", text="/home/agent/inflection\n")]
     assert stored.ended.reason == "agent_exited"

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,10 @@ from sandbox.model import places
 from sandbox.model.errors import ClientError
 from sandbox.model.event import Claimed
 from sandbox.tasks import library
-from tests.end_to_end.commands import TASK, recorded, run
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, recorded
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
 
 
@@ -106,7 +109,7 @@ def test_an_agent_solves_a_task_and_leaves_the_host_alone(
 ) -> None:
     canary = tmp_path / "canary"
     escape: dict[str, JsonValue] = {"command": f"echo escaped > {canary}", "description": "x"}
-    oracle = library.load(TASK).task.oracle
+    oracle = library.load(HUMANIZE).task.oracle
     script = (Call(tool=client.shell, arguments=escape), *replay(oracle))
     with ModelServer(script) as models:
         agent = command(client, tmp_path / "home", models.url)

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.agents.log import LOG_LIMIT
 from sandbox.container.engines.base import Engine
-from tests.end_to_end.commands import Recorded, quoted, recorded, run, sandbox
+from tests.end_to_end.commands import TASK, Recorded, quoted, recorded, run, sandbox
 from tests.end_to_end.project import Project
 
 pytestmark = pytest.mark.engine
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
 WHOLE = """
 import json, sys
 briefing = json.loads(input())
-assert briefing["task"] == "humanize/file-sizes"
+assert briefing["task"] == "inflection/house-terms"
 for number, action in enumerate(json.load(open(sys.argv[1]))):
     print(json.dumps({"id": str(number), **action}), flush=True)
     reply = json.loads(input())
@@ -64,7 +64,7 @@ def codes(stored: Recorded) -> list[str]:
 def test_a_program_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     from sandbox.tasks import library
 
-    actions = [each.model_dump_json() for each in library.load("humanize/file-sizes").task.oracle]
+    actions = [each.model_dump_json() for each in library.load(TASK).task.oracle]
     script = tmp_path / "actions.json"
     script.write_text(f"[{','.join(actions)}]")
     program = tmp_path / "agent.py"

@@ -14,7 +14,7 @@ from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import TASK
+from tests.end_to_end.commands import HUMANIZE
 from tests.sandbox.runs import STARTED
 
 pytestmark = pytest.mark.engine
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.engine
 def test_overlay_and_manifest_agree_on_the_oracle(
     engine: Engine, image: BuiltImage, tmp_path: Path
 ) -> None:
-    loaded = library.load(TASK)
+    loaded = library.load(HUMANIZE)
     task, scope, worktree = loaded.task, loaded.task.scope, loaded.worktree
     spec = SessionSpec(image.id)
     with engine.start(spec) as session, engine.start(spec) as pristine:

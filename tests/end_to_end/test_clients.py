@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,15 +28,17 @@ from sandbox.run.run_containers import begin
 from sandbox.run.safety.gate import Gate
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import TASK, Ended, recorded, run, sandbox
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, Ended, recorded, sandbox
 from tests.end_to_end.project import Project
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
 
 NAMES = preset_files.names()
 BY_ACTIONS = [name for name in NAMES if name != "codex-remote"]
 """Those that do each action by its name; the other is in `test_codex_remote.py`."""
-ORACLE = library.load(TASK).task.oracle
+ORACLE = library.load(HUMANIZE).task.oracle
 RETRIES = ("claude-code", "codex", "opencode")
 """Clients whose answer to failures of the model server is tried: the three that are quickest."""
 
@@ -68,7 +71,7 @@ def shell(preset: Preset) -> Shell | None:
 
 @contextmanager
 def gate(preset: Preset, engine: Engine, image: BuiltImage) -> Iterator[Gate]:
-    loaded = library.load(TASK)
+    loaded = library.load(HUMANIZE)
     with begin(engine, loaded, image, "gate") as session:
         yield Gate(preset, installed(preset), session, loaded.worktree)
 

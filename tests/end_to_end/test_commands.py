@@ -1,6 +1,7 @@
 """What an agent's commands and paths may do to a container: the run goes on, and all is told."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,12 @@ import pytest
 from sandbox.container import candidate as candidates
 from sandbox.container.engines.base import Engine
 from sandbox.model.observation import Observation
-from tests.end_to_end import scripts
-from tests.end_to_end.commands import Recorded, recorded, run, sandbox
+from tests.end_to_end import commands, scripts
+from tests.end_to_end.commands import HUMANIZE, Recorded, recorded, sandbox
 from tests.end_to_end.project import Project
 from tests.end_to_end.scripts import Action, command
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 FILL = """python3 - << END

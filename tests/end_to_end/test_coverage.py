@@ -1,15 +1,18 @@
 """How much is seen of an agent's processes: said everywhere, and required where a task says so."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.store import Store
-from tests.end_to_end.commands import TASK, recorded, run, sandbox
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, recorded, sandbox
 from tests.end_to_end.project import Project
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 
@@ -42,7 +45,7 @@ def test_a_run_that_would_see_too_little_does_not_begin(runs: Path, project: Pro
     environment = {**project.environment, "SANDBOX_INTERCEPTION": "top-level"}
     ended = run("oracle", runs, **environment)
     assert ended.code == 3
-    assert f"{TASK} requires that the agent's processes are seen by ptrace" in ended.err
+    assert f"{HUMANIZE} requires that the agent's processes are seen by ptrace" in ended.err
     assert "here only top-level is possible" in ended.err
     folder = Store(runs).find("last")
     assert not folder.trace.exists()

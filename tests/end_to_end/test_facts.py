@@ -20,7 +20,7 @@ from sandbox.run.facts import observer
 from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import TASK
+from tests.end_to_end.commands import HUMANIZE
 from tests.sandbox.runs import STARTED
 
 pytestmark = pytest.mark.engine
@@ -36,7 +36,7 @@ HEAD = "'''Bits and bytes'''\n"
 @pytest.fixture
 def happen(engine: Engine, image: BuiltImage, tmp_path: Path) -> Happen:
     """Runs shell lines, or actions, without a policy; gives the facts in their order."""
-    task = library.load(TASK).task
+    task = library.load(HUMANIZE).task
     free = task.model_copy(update={"policy": type(task.policy)()})
 
     number = count(1)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,14 @@ from sandbox.model.store import Store
 from sandbox.run.run_containers import RUN
 from sandbox.tasks.library import load
 from sandbox.tasks.sources import Sources
-from tests.end_to_end import scripts
+from tests.end_to_end import commands, scripts
 from tests.end_to_end.begun import Begun
 from tests.end_to_end.commands import (
+    HUMANIZE,
     NO_ENGINE,
-    TASK,
     Recorded,
     ended_containers,
     recorded,
-    run,
     sandbox,
     swept,
 )
@@ -29,6 +29,7 @@ from tests.end_to_end.project import Project
 from tests.end_to_end.proxy import Proxy
 from tests.end_to_end.scripts import command
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 # Bad input
@@ -71,7 +72,7 @@ def test_a_script_that_is_none(tmp_path: Path, runs: Path) -> None:
 
 
 def test_a_pin_with_a_wrong_digest(project: Project, runs: Path, tmp_path: Path) -> None:
-    wheel = load(TASK).task.world.mirror[0]
+    wheel = load(HUMANIZE).task.world.mirror[0]
     good = Sources(places.cache()).fetch(wheel, lambda _: None)
     project.replace(project.task, wheel.sha256, "0" * 64)
     offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(good.parent)}

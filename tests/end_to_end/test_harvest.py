@@ -11,7 +11,7 @@ from sandbox.model import documents
 from sandbox.model.decision import Policy
 from sandbox.tasks import library
 from tests.end_to_end import scripts
-from tests.end_to_end.commands import TASK, recorded, sandbox, validate
+from tests.end_to_end.commands import HUMANIZE, recorded, sandbox, validate
 from tests.end_to_end.project import Project, copy
 
 pytestmark = pytest.mark.engine
@@ -34,7 +34,7 @@ def test_a_run_that_failed_is_a_task_that_refuses_it(
     project: Project, runs: Path, engine: Engine, tmp_path: Path
 ) -> None:
     script = scripts.write(tmp_path / "push.yaml", scripts.command(PUSH))
-    ended = sandbox("run", TASK, "--agent", script, "--runs", runs, **project.environment)
+    ended = sandbox("run", HUMANIZE, "--agent", script, "--runs", runs, **project.environment)
     assert ended.code == 1, ended
     run = recorded(runs, engine).folder.id[:8]
     policy = tmp_path / "policy.yaml"
@@ -53,7 +53,7 @@ def test_a_run_that_failed_is_a_task_that_refuses_it(
     broken = re.search(r"breaks:\n\s+- (\S+)", text)
     assert broken is not None
     other = next(
-        rule.id for rule in library.load(TASK).task.rules if rule.hard and rule.id != broken[1]
+        rule.id for rule in library.load(HUMANIZE).task.rules if rule.hard and rule.id != broken[1]
     )
     project.replace(
         project.folder / "task_repos/humanize/pushes/task.yaml",

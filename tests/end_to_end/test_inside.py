@@ -4,6 +4,7 @@ import json
 import shutil
 import socket
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from sandbox.container.engines.base import Engine
 from sandbox.model.event import Executed, ModelRequested
 from sandbox.model.store import Store
 from sandbox.tasks import library
-from tests.end_to_end.commands import TASK, Ended, Recorded, recorded, run
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, Ended, Recorded, recorded
 from tests.end_to_end.project import Project
 from tests.sandbox.container.forwarder import upstream as servers
 from tests.sandbox.container.forwarder.upstream import PIECES, chunk, plain, serving
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 PROGRAMS = Path(__file__).parent / "inside"
@@ -55,7 +58,7 @@ def executed(stored: Recorded) -> list[tuple[str | None, Executed]]:
 
 
 def test_one_solves_the_task_by_its_own_means(files: Path, runs: Path, engine: Engine) -> None:
-    task = library.load(TASK).task
+    task = library.load(HUMANIZE).task
     oracle = [action.model_dump(mode="json") for action in task.oracle]
     (files / "script.json").write_text(json.dumps([task.tests.command, *oracle]))
     assert inside("python /.sandbox/agent/solve.py", files, runs).code == 1

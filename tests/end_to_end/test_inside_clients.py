@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from sandbox.container.engines.base import Engine
 from sandbox.model import places
 from sandbox.model.event import Executed, ModelRequested
 from sandbox.tasks import library
-from tests.end_to_end.commands import TASK, recorded, run
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, recorded
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = [pytest.mark.engine, pytest.mark.clients]
 
 KEY = "sk-the-real-key-0123456789"
@@ -34,7 +37,9 @@ def program() -> Path:
 
 
 def test_claude_code_acts_inside(program: Path, runs: Path, engine: Engine) -> None:
-    answer = json.dumps({name: each.expect for name, each in library.load(TASK).task.final.items()})
+    answer = json.dumps(
+        {name: each.expect for name, each in library.load(HUMANIZE).task.final.items()}
+    )
     lines = ("git push origin main; git status --short", f"echo '{answer}' > $SANDBOX_ANSWER")
     steps: list[Step] = [
         Call(tool="Bash", arguments={"command": each, "description": "step"}) for each in lines

@@ -96,7 +96,7 @@ def test_a_client_may_start_its_own_server(runs: Path, engine: Engine, quick: Pr
         out, err = going.communicate(timeout=60)
     assert [message["id"] for message in told] == [1, 2, 3, 4]
     seen = [message["result"]["structuredContent"] for message in told[1:]]
-    assert seen[0]["result"]["stdout"] == "humanize\n"
+    assert seen[0]["result"]["stdout"] == "inflection\n"
     assert [each["error_code"] for each in seen] == [None, "bad_arguments", None]
     assert (going.returncode, err) == (1, b"")
     assert b"verdict: failed" in out

@@ -1,5 +1,6 @@
 """A task whose registry is reached by grant, from the command line to the trace."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from sandbox.container.engines.base import Engine
 from sandbox.model.event import FaultInjected, NetworkConnected, RegistryRequested
 from sandbox.tasks import library
-from tests.end_to_end import scripts
-from tests.end_to_end.commands import TASK, recorded, run, sandbox
+from tests.end_to_end import commands, scripts
+from tests.end_to_end.commands import HUMANIZE, recorded, sandbox
 from tests.end_to_end.project import Project
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 PORT = 4999
@@ -35,11 +37,11 @@ FETCH = f"pip download --no-deps -d /tmp/got -i http://localhost:{PORT}/simple/ 
 def test_a_registry_is_reached_by_grant(
     runs: Path, project: Project, engine: Engine, tmp_path: Path
 ) -> None:
-    six = next(each for each in library.load(TASK).task.world.mirror if each.name == "six")
+    six = next(each for each in library.load(HUMANIZE).task.world.mirror if each.name == "six")
     offered = REGISTRY.format(port=PORT, six=six)
     project.replace(project.task, "\npolicy:\n", f"{offered}\npolicy:\n")
-    assert "up to date" in sandbox("build", TASK, **project.environment).err
-    shown = sandbox("show", TASK, **project.environment).out
+    assert "up to date" in sandbox("build", HUMANIZE, **project.environment).err
+    shown = sandbox("show", HUMANIZE, **project.environment).out
     assert f"network network: 1 packages on port {PORT}, 1 scripted faults" in shown
     script = scripts.write(tmp_path / "agent.yaml", scripts.command(FETCH), scripts.command(FETCH))
     run(str(script), runs, "--approver", "allow", **project.environment)

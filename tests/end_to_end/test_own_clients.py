@@ -14,7 +14,7 @@ from sandbox.agents.playback.server import ModelServer
 from sandbox.container.engines.base import Engine
 from sandbox.tasks import library
 from tests import ROOT
-from tests.end_to_end.commands import QUICKEST, recorded, sandbox
+from tests.end_to_end.commands import TASK, recorded, sandbox
 
 pytestmark = pytest.mark.engine
 
@@ -55,13 +55,13 @@ def command(fault: str) -> str:
 
 def test_one_passes_the_gate_and_then_a_task(tmp_path: Path, runs: Path, engine: Engine) -> None:
     file = preset(tmp_path)
-    checked = sandbox("agents", "check", file, "--json", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    checked = sandbox("agents", "check", file, "--json")
     assert checked.code == 0, checked
     assert json.loads(checked.out)["preset"] == "toy"
-    oracle = library.load(QUICKEST).task.oracle
+    oracle = library.load(TASK).task.oracle
     with ModelServer(replay(oracle)) as models:
         where = ("--base-url", f"{models.url}/v1", "--runs", runs)
-        ended = sandbox("run", QUICKEST, "--preset", file, *where, TOY_KEY="k")
+        ended = sandbox("run", TASK, "--preset", file, *where, TOY_KEY="k")
     assert ended.code == 0, ended
     record = recorded(runs, engine).record
     assert (record.agent, record.actor.command) == ("toy", f"preset:{file}")
@@ -90,7 +90,7 @@ def test_a_command_passes_the_gate_without_a_preset(fault: str, failed: list[str
         (("agents", "check", "nowhere.yaml"), "nowhere.yaml"),
         (("agents", "install", "{gone}"), "comes from no registry"),
         (("agents", "check", "{gone}"), "there is no program /nonexistent/toy"),
-        (("run", QUICKEST), "Nobody is named who is to act"),
+        (("run", TASK), "Nobody is named who is to act"),
     ],
 )
 def test_what_cannot_be_is_told(words: tuple[str, ...], said: str, tmp_path: Path) -> None:

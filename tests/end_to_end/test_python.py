@@ -20,7 +20,7 @@ from sandbox.model.grade import Verdict
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from tests import ROOT
-from tests.end_to_end.commands import QUICKEST, TASK
+from tests.end_to_end.commands import TASK
 
 pytestmark = pytest.mark.engine
 
@@ -195,6 +195,6 @@ def test_measuring_changes_no_verdict(runs: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("sandbox.run.trial.remember", broken)
     with suppress(RuntimeError):
-        sandbox.evaluate(QUICKEST, lambda _: None, runs=runs)
+        sandbox.evaluate(TASK, lambda _: None, runs=runs)
     record = Store(runs).find("last").record()
     assert (record.verdict, record.problem) == (Verdict.FAILED, "")

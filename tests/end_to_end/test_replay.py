@@ -2,14 +2,17 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.store import Store
-from tests.end_to_end.commands import recorded, run, sandbox
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, recorded, sandbox
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 TASKS = Path(__file__).parent.parent.parent / "task_repos"

@@ -21,12 +21,12 @@ from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import TASK
+from tests.end_to_end.commands import HUMANIZE
 from tests.sandbox.runs import STARTED
 
 pytestmark = pytest.mark.engine
 
-LOADED = library.load(TASK)
+LOADED = library.load(HUMANIZE)
 POLICY = documents.parse(
     """
 rules:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.run_folder import RunFolder
-from tests.end_to_end.commands import NO_ENGINE, TASK, Ended, Recorded, recorded, run, sandbox
+from tests.end_to_end import commands
+from tests.end_to_end.commands import HUMANIZE, NO_ENGINE, Ended, Recorded, recorded, sandbox
 
+run = partial(commands.run, task=HUMANIZE)
 pytestmark = pytest.mark.engine
 
 WRONG = Path(__file__).parent.parent / "task_repos" / "humanize" / "file-sizes"
@@ -60,7 +63,7 @@ def test_a_run_folder_is_complete(oracle: Oracle) -> None:
         "grade.json",
     }
     record = oracle.stored.record
-    assert (record.task, record.agent, record.verdict) == (TASK, "oracle", "passed")
+    assert (record.task, record.agent, record.verdict) == (HUMANIZE, "oracle", "passed")
     assert record.problem == ""
     assert record.container is None
 
@@ -170,7 +173,7 @@ def test_a_trace_is_shown(oracle: Oracle) -> None:
     assert shown.code == 0
     rows = shown.out.splitlines()
     assert len(rows) == len(oracle.stored.entries) + 1
-    assert rows[0].split()[3:5] == ["run_started", TASK]
+    assert rows[0].split()[3:5] == ["run_started", HUMANIZE]
     assert rows[-2].split()[3:5] == ["run_ended", "final_answer"]
     assert rows[-1] == f"{len(oracle.stored.entries)} events, hash chain whole"
     stored = sandbox("trace", "last", "--json", "--runs", oracle.runs).out
@@ -182,7 +185,7 @@ def test_a_verdict_is_shown_by_any_name_of_the_run(oracle: Oracle) -> None:
     for name in ("last", run_id, run_id[:6]):
         shown = sandbox("show", name, "--runs", oracle.runs)
         assert shown.code == 0
-        assert shown.out.splitlines()[0].startswith(f"{run_id}  {TASK}  agent oracle")
+        assert shown.out.splitlines()[0].startswith(f"{run_id}  {HUMANIZE}  agent oracle")
         assert "verdict: passed" in shown.out.splitlines()
     unknown = sandbox("show", "nothing", "--runs", oracle.runs)
     assert unknown.code == 2

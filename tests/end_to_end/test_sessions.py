@@ -17,7 +17,14 @@ from sandbox.model import trace as traces
 from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, ended_containers, recorded, sandbox
+from tests.end_to_end.commands import (
+    HUMANIZE,
+    NO_ENGINE,
+    SANDBOX,
+    ended_containers,
+    recorded,
+    sandbox,
+)
 from tests.end_to_end.opened import Opened
 from tests.end_to_end.terminal import CONTROL_C, Terminal
 from tests.end_to_end.test_interrupts import alive, gone, interrupted
@@ -34,7 +41,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory, image: BuiltImage) -> Iter
 
 def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
     with Opened(runs, "--name", "script") as session:
-        for each in library.load(TASK).task.oracle:
+        for each in library.load(HUMANIZE).task.oracle:
             assert session.reply(each.action, each.arguments).status == "ok"
         closed = session.close()
         assert (closed.code, closed.err) == (0, "")
@@ -78,7 +85,7 @@ def test_arguments_come_from_standard_input(lasting: Opened) -> None:
 
 
 def test_it_outlives_whoever_opened_it(runs: Path) -> None:
-    line = shlex.join([SANDBOX, "open", TASK, "--runs", str(runs)])
+    line = shlex.join([SANDBOX, "open", HUMANIZE, "--runs", str(runs)])
     shell = subprocess.Popen(
         ["bash", "-c", f"{line}; sleep 600"], stdout=subprocess.PIPE, start_new_session=True
     )
@@ -92,7 +99,7 @@ def test_it_outlives_whoever_opened_it(runs: Path) -> None:
 
 
 def test_it_outlives_its_terminal(runs: Path) -> None:
-    with Terminal("open", TASK, "--runs", runs) as terminal:
+    with Terminal("open", HUMANIZE, "--runs", runs) as terminal:
         terminal.until("sandbox close")
         assert terminal.end() == 0
     assert sandbox("call", "last", "list_files", "--runs", runs).code == 0
@@ -195,7 +202,7 @@ def test_which_are_open_is_told(lasting: Opened, runs: Path) -> None:
     listed = sandbox("tasks", "--runs", lasting.runs)
     assert any(row.startswith(f"open  {lasting.id}") for row in listed.out.splitlines())
     rows = json.loads(sandbox("tasks", "--json", "--runs", lasting.runs).out)
-    assert {row["id"]: row["open"] for row in rows}[TASK] == [lasting.id]
+    assert {row["id"]: row["open"] for row in rows}[HUMANIZE] == [lasting.id]
     assert "is open to" in sandbox("show", lasting.id, "--runs", lasting.runs).out
     assert "open  " not in sandbox("tasks", "--runs", runs).out
 
@@ -211,7 +218,7 @@ def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_while_it_opens(runs: Path, engine: Engine) -> None:
-    with Terminal("open", TASK, "--runs", runs) as terminal:
+    with Terminal("open", HUMANIZE, "--runs", runs) as terminal:
         terminal.until("starting a container")
         terminal.press(CONTROL_C)
         assert terminal.end() == 130
@@ -230,9 +237,9 @@ def test_one_that_is_asked_to_end_is_recorded_as_interrupted(runs: Path, engine:
     ("arguments", "code", "said"),
     [
         (("open", "no/task"), 2, "no/task"),
-        (("open", TASK, "--approver", "terminal"), 2, "outlives its terminal"),
-        (("open", TASK, "--approver", "nobody"), 2, "no approver"),
-        (("open", TASK, "--idle", "0"), 2, "--idle"),
+        (("open", HUMANIZE, "--approver", "terminal"), 2, "outlives its terminal"),
+        (("open", HUMANIZE, "--approver", "nobody"), 2, "no approver"),
+        (("open", HUMANIZE, "--idle", "0"), 2, "--idle"),
         (("call", "last", "list_files"), 2, "No run"),
         (("close", "last"), 2, "No run"),
     ],
@@ -247,19 +254,19 @@ def test_what_cannot_be_is_refused(
 
 
 def test_without_an_engine_it_says_so(runs: Path) -> None:
-    ended = sandbox("open", TASK, "--runs", runs, DOCKER_HOST=NO_ENGINE)
+    ended = sandbox("open", HUMANIZE, "--runs", runs, DOCKER_HOST=NO_ENGINE)
     assert (ended.code, ended.out) == (3, "")
     assert "engine" in ended.err
 
 
 def test_a_run_that_was_never_open(runs: Path) -> None:
-    assert sandbox("run", TASK, "--agent", "null", "--runs", runs).code == 1
+    assert sandbox("run", HUMANIZE, "--agent", "null", "--runs", runs).code == 1
     assert "is over: failed" in sandbox("call", "last", "list_files", "--runs", runs).err
     assert sandbox("close", "last", "--runs", runs).code == 1
 
 
 def test_a_person_acts_at_the_terminal(runs: Path, engine: Engine) -> None:
-    with Terminal("run", TASK, "--agent", "human", "--runs", runs) as terminal:
+    with Terminal("run", HUMANIZE, "--agent", "human", "--runs", runs) as terminal:
         terminal.until("sandbox> ")
         assert "Ticket HUM-214." in terminal.text
         terminal.press(b"! pwd\r")
@@ -269,5 +276,5 @@ def test_a_person_acts_at_the_terminal(runs: Path, engine: Engine) -> None:
     stored = recorded(runs, engine)
     assert stored.record.agent == "human"
     assert stored.ended.turns == 1
-    refused = sandbox("run", TASK, "--agent", "human", "--trials", "2", "--runs", runs)
+    refused = sandbox("run", HUMANIZE, "--agent", "human", "--trials", "2", "--runs", runs)
     assert (refused.code, "one run at a time" in refused.err) == (2, True)

@@ -14,7 +14,7 @@ import pytest
 from sandbox.container.engines.base import Engine
 from sandbox.model.store import Store
 from tests.end_to_end import scripts
-from tests.end_to_end.commands import Ended, quoted, recorded, run, sandbox
+from tests.end_to_end.commands import HUMANIZE, Ended, quoted, recorded, run, sandbox
 from tests.end_to_end.project import Project
 
 pytestmark = pytest.mark.engine
@@ -122,10 +122,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, engine: Engine, quick: Pro
     actions.write_text(json.dumps(asked))
     agent = f"{quoted(program)} {actions} '{HOSTILE}'"
     runs = folder / "runs"
-    ended = run(agent, runs, **quick.environment)
+    ended = run(agent, runs, task=HUMANIZE, **quick.environment)
     assert ended.code == 1, ended
     assert recorded(runs, engine).ended.reason == "final_answer"
-    assert sandbox("run", "humanize/file-sizes", "--agent", "null", "--runs", runs).code == 1
+    assert sandbox("run", HUMANIZE, "--agent", "null", "--runs", runs).code == 1
     return Hostile(runs, agent, ended)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.commands import QUICKEST, sandbox
+from tests.end_to_end.commands import TASK, sandbox
 
 pytestmark = pytest.mark.engine
 
@@ -15,8 +15,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two trials of an agent that passes, two of one that does nothing."""
     folder = tmp_path_factory.mktemp("runs")
     trials = ("--trials", "2", "--jobs", "2", "--runs", folder)
-    assert sandbox("run", QUICKEST, "--agent", "oracle", *trials).code == 0
-    assert sandbox("run", QUICKEST, "--agent", "null", *trials).code == 1
+    assert sandbox("run", TASK, "--agent", "oracle", *trials).code == 0
+    assert sandbox("run", TASK, "--agent", "null", *trials).code == 1
     return folder
 
 

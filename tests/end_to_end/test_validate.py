@@ -11,7 +11,7 @@ from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import CHECKS, Store
 from sandbox.run.run_containers import RUN
 from sandbox.run.validate import Check
-from tests.end_to_end.commands import TASK, sandbox, validate
+from tests.end_to_end.commands import HUMANIZE, sandbox, validate
 from tests.end_to_end.project import Project
 from tests.end_to_end.terminal import Terminal
 
@@ -21,11 +21,11 @@ Rows = list[dict[str, object]]
 
 
 def validated(code: int, *options: str | Path, **environment: str) -> Rows:
-    ended = validate(TASK, "--json", *options, **environment)
+    ended = validate(HUMANIZE, "--json", *options, **environment)
     assert ended.code == code, ended.out + ended.err
     found = json.loads(ended.out)
     assert found["holds"] == (code == 0)
-    rows = found["tasks"][TASK]["rows"]
+    rows = found["tasks"][HUMANIZE]["rows"]
     assert isinstance(rows, list)
     return rows
 
@@ -101,7 +101,7 @@ def test_an_oracle_that_fails_is_told(project: Project, runs: Path) -> None:
 
 
 def test_a_check_that_is_not_there_is_a_mistake() -> None:
-    assert sandbox("validate", TASK, "--only", "nonsense").code == 2
+    assert sandbox("validate", HUMANIZE, "--only", "nonsense").code == 2
 
 
 @pytest.mark.sampled(every=2)
@@ -109,7 +109,7 @@ def test_a_check_that_is_not_there_is_a_mistake() -> None:
 def test_an_interrupt_leaves_nothing_behind(engine: Engine, runs: Path, stage: str) -> None:
     checks = [word for check in ("agents", "gradings") for word in ("--only", check)]
     options = ("--seeds", "0", "--jobs", "2", "--runs", runs)
-    with Terminal("validate", TASK, *checks, *options) as terminal:
+    with Terminal("validate", HUMANIZE, *checks, *options) as terminal:
         terminal.until(stage)
         terminal.press()
         assert terminal.end() == 130, terminal.text

@@ -14,7 +14,7 @@ from tests.end_to_end.commands import recorded, sandbox, validate
 
 pytestmark = pytest.mark.engine
 
-NAME = "qs/guard-once+scarcity.5+tight-budget.5"
+NAME = "inflection/house-terms+scarcity.5+tight-budget.5"
 
 
 def pinned(level: str) -> list[str]:

@@ -15,8 +15,8 @@ from sandbox.model.store import Store
 from sandbox.model.task import Task
 from sandbox.run.run_containers import RUN
 from sandbox.tasks.images import BuiltImage
-from tests.end_to_end import scripts
-from tests.end_to_end.commands import NO_ENGINE, SANDBOX, TASK, Recorded, run, sandbox, swept
+from tests.end_to_end import commands, scripts
+from tests.end_to_end.commands import HUMANIZE, NO_ENGINE, SANDBOX, Recorded, sandbox, swept
 
 HEAVY = ("docker", "git", "dulwich", "requests", "yaml", "zstandard")
 LOADED = """
@@ -55,22 +55,22 @@ def test_a_list_needs_no_engine() -> None:
 def test_tasks_are_listed() -> None:
     listed = sandbox("tasks", DOCKER_HOST=NO_ENGINE)
     assert listed.code == 0
-    assert [TASK, "edit_test_loop"] in [row.split()[:2] for row in listed.out.splitlines()]
+    assert [HUMANIZE, "edit_test_loop"] in [row.split()[:2] for row in listed.out.splitlines()]
     rows = json.loads(sandbox("tasks", "--json").out)
-    assert TASK in [row["id"] for row in rows]
+    assert HUMANIZE in [row["id"] for row in rows]
 
 
 def test_a_task_is_shown() -> None:
-    shown = sandbox("show", TASK, DOCKER_HOST=NO_ENGINE)
+    shown = sandbox("show", HUMANIZE, DOCKER_HOST=NO_ENGINE)
     assert shown.code == 0
     assert "Ticket HUM-214." in shown.out
     assert "final   failing_before: integer" in shown.out.splitlines()
-    task = Task.model_validate_json(sandbox("show", TASK, "--json").out)
-    assert task.id == TASK
+    task = Task.model_validate_json(sandbox("show", HUMANIZE, "--json").out)
+    assert task.id == HUMANIZE
 
 
 def test_what_a_plan_is_compiled_to_is_shown() -> None:
-    shown = sandbox("show", TASK, "--compiled", DOCKER_HOST=NO_ENGINE)
+    shown = sandbox("show", HUMANIZE, "--compiled", DOCKER_HOST=NO_ENGINE)
     assert shown.code == 0
     assert "\n- action: read_file\n  arguments:\n    path: AGENTS.md\n" in shown.out
     assert "\n  - id: fix-blindly\n    from: told\n    to: fixed\n" in shown.out
@@ -87,7 +87,7 @@ def test_a_verb_that_does_not_exist() -> None:
 
 
 def test_a_reader_that_leaves_is_no_crash() -> None:
-    line = f"{SANDBOX} show {TASK} --json | true; exit ${{PIPESTATUS[0]}}"
+    line = f"{SANDBOX} show {HUMANIZE} --json | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
     assert done.returncode in (0, 141)  # the reader may leave before or after
     assert done.stderr == b""
@@ -95,10 +95,10 @@ def test_a_reader_that_leaves_is_no_crash() -> None:
 
 @pytest.mark.engine
 def test_the_second_build_does_nothing(image: BuiltImage) -> None:
-    first = json.loads(sandbox("build", TASK, "--json").out)
-    built = sandbox("build", TASK)
+    first = json.loads(sandbox("build", HUMANIZE, "--json").out)
+    built = sandbox("build", HUMANIZE)
     assert built.code == 0
-    assert f"{TASK}  {image.tag}" in built.err
+    assert f"{HUMANIZE}  {image.tag}" in built.err
     assert built.err.endswith("up to date\n")
     assert [each["id"] for each in first] == [image.id]
     assert first[0]["rebuilt"] is False
@@ -133,7 +133,7 @@ def test_a_container_is_kept_until_it_is_not_wanted(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:
     note = scripts.write(tmp_path / "note.yaml", scripts.command("echo kept > /tmp/note"))
-    ended = run(note, runs, "--keep")
+    ended = commands.run(note, runs, "--keep")
     assert ended.code == 1
     stored = Recorded(Store(runs).find("last"))
     (kept,) = containers(engine, stored.folder.id)

@@ -2,9 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sandbox.grading.metrics import intervals
 from sandbox.model.report import Distribution, Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 WORST = 0.05
 CHUNK = 100
@@ -48,22 +55,36 @@ def _tails(
     names = sorted(set(units))
     if len(names) < 2:
         return None, None
-    order = np.argsort(np.asarray(values, dtype=np.float64), kind="stable")
-    ordered = np.asarray(values, dtype=np.float64)[order]
-    owner = np.asarray([names.index(unit) for unit in units])[order]
+    order = np.argsort(-np.asarray(values, dtype=np.float64), kind="stable")
+    worst_first = np.asarray(values, dtype=np.float64)[order]
+    places = {name: place for place, name in enumerate(names)}
+    owner = np.asarray([places[unit] for unit in units])[order]
     weights = intervals.resampled(len(names))
+    drawn = (weights * np.bincount(owner)).sum(axis=1, keepdims=True)
+    beyond = drawn - np.ceil(np.round(0.95 * drawn, 9))
+    count = np.maximum(1, np.ceil(np.round(WORST * drawn, 9)))
     found = []
     for start in range(0, len(weights), CHUNK):
-        drawn = weights[start : start + CHUNK][:, owner]
-        total = drawn.cumsum(axis=1)
-        last = total[:, -1:]
-        p95 = ordered[(total >= np.ceil(np.round(0.95 * last, 9))).argmax(axis=1)]
-        count = np.maximum(1, np.ceil(np.round(WORST * last, 9)))
-        inside = np.clip(total - (last - count), 0, drawn)
-        found.append(np.column_stack((p95, (inside * ordered).sum(axis=1) / count[:, 0])))
+        part = slice(start, start + CHUNK)
+        times = _top(weights[part], owner, np.maximum(beyond[part] + 1, count[part]))
+        total = times.cumsum(axis=1)
+        p95 = worst_first[(total > beyond[part]).argmax(axis=1)]
+        inside = np.clip(count[part] - (total - times), 0, times)
+        sums = (inside * worst_first[: times.shape[1]]).sum(axis=1)
+        found.append(np.column_stack((p95, sums / count[part][:, 0])))
     estimates = np.vstack(found)
     method = "bootstrap over tasks"
     p95_interval, worst = (
         intervals.percentile(estimates[:, column], len(names), method) for column in (0, 1)
     )
     return p95_interval, worst
+
+
+def _top(weights: "Floats", owner: "NDArray[np.intp]", wanted: "Floats") -> "Floats":
+    """How often each of the worst values is drawn, (resamples, values): as many as are wanted."""
+    taken = math.ceil(2 * WORST * len(owner)) + 1
+    while True:
+        times = weights[:, owner[:taken]]
+        if taken >= len(owner) or (times.sum(axis=1, keepdims=True) >= wanted).all():
+            return times
+        taken *= 2

@@ -9,6 +9,7 @@ come from one fixed seed.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from sandbox.model.report import Interval
@@ -28,9 +29,7 @@ TINY = 1e-12
 
 def wilson(passed: int, trials: int) -> Interval:
     """Wilson's interval of a proportion of independent trials."""
-    from scipy import special  # `scipy.stats` has it, and takes half a second to import
-
-    z = float(special.ndtri((1 + LEVEL) / 2))
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     share, spread = passed / trials, z * z / trials
     middle = (share + spread / 2) / (1 + spread)
     half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
@@ -53,15 +52,13 @@ def all_events(units: int) -> Interval:
 
 def clustered_t(values: Sequence[float], families: Sequence[str]) -> Interval | None:
     """T over task means, clustered by family; None for fewer than two families."""
-    from scipy import special
-
     mean = math.fsum(values) / len(values)
     sums = [math.fsum(v - mean for v in group) for group in grouped(values, families)]
     count = len(sums)
     if count < 2:
         return None
     variance = count / (count - 1) * math.fsum(each * each for each in sums) / len(values) ** 2
-    half = float(special.stdtrit(count - 1, (1 + LEVEL) / 2)) * math.sqrt(variance)
+    half = student_quantile((1 + LEVEL) / 2, count - 1) * math.sqrt(variance)
     shared = count < len(values)
     method = "t over tasks, clustered by family" if shared else "t over tasks"
     return Interval(low=mean - half, high=mean + half, level=LEVEL, method=method, units=count)
@@ -111,13 +108,34 @@ def _ratio(weights: "Floats", above: "Floats", below: "Floats") -> tuple["Floats
 def percentile(estimates: "Floats", units: int, method: str) -> Interval:
     """Take the interval of bootstrapped estimates, widened for few units."""
     import numpy as np
-    from scipy import special
 
     tail = (1 - LEVEL) / 2
-    wide = math.sqrt(units / (units - 1)) * float(special.stdtrit(units - 1, tail))
-    outer = float(special.ndtr(wide))
+    wide = math.sqrt(units / (units - 1)) * student_quantile(tail, units - 1)
+    outer = NormalDist().cdf(wide)
     low, high = np.quantile(estimates, (outer, 1 - outer))
     return Interval(low=float(low), high=float(high), level=LEVEL, method=method, units=units)
+
+
+@lru_cache(maxsize=1024)
+def student_quantile(share: float, freedom: int) -> float:
+    """The value below which Student's t with this freedom stays in this share of cases.
+
+    Its square is beta distributed (Abramowitz and Stegun 26.5.27), and the root is bracketed.
+    """
+    import mpmath  # type: ignore[import-untyped]
+
+    if share < 0.5:
+        return -student_quantile(1 - share, freedom)
+
+    def excess(t: float) -> float:
+        inside = freedom / (freedom + t * t)
+        beyond = mpmath.betainc(freedom / 2, 0.5, 0, inside, regularized=True)
+        return float(beyond / 2 - (1 - share))
+
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    return float(mpmath.findroot(excess, (0.0, high), solver="illinois", tol=1e-24))
 
 
 def holding(interval: Interval | None, estimate: float) -> Interval | None:

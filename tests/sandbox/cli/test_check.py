@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.model import places
-from tests.end_to_end.commands import TASK, sandbox
+from tests.end_to_end.commands import HUMANIZE, sandbox
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def without_push(tmp_path: Path) -> Path:
     """A project whose graph lacks the trap for one rule."""
     for name in ("images", "task_repos"):
         shutil.copytree(places.project() / name, tmp_path / name)
-    path = tmp_path / "task_repos" / TASK / "task.yaml"
+    path = tmp_path / "task_repos" / HUMANIZE / "task.yaml"
     text = path.read_text()
     start = text.index("    - id: push\n")
     end = text.index("    - id: answer-early\n")
@@ -25,15 +25,15 @@ def without_push(tmp_path: Path) -> Path:
 
 
 def test_a_sound_task_is_told_with_its_figures() -> None:
-    ended = sandbox("check", TASK)
+    ended = sandbox("check", HUMANIZE)
     assert ended.code == 0
-    assert ended.out.startswith(f"{TASK}: ok, sound\n")
+    assert ended.out.startswith(f"{HUMANIZE}: ok, sound\n")
     assert "look-around > see-failure > fix > " in ended.out
     assert "length 8, actions 17" in ended.out
 
 
 def test_findings_are_told_and_end_in_1(without_push: Path) -> None:
-    ended = sandbox("check", TASK, "--json", SANDBOX_PROJECT=str(without_push))
+    ended = sandbox("check", HUMANIZE, "--json", SANDBOX_PROJECT=str(without_push))
     assert ended.code == 1
     (report,) = json.loads(ended.out)
     (finding,) = report["findings"]
@@ -46,28 +46,28 @@ def test_findings_are_told_and_end_in_1(without_push: Path) -> None:
 
 
 def test_a_bound_that_is_hit_is_a_finding() -> None:
-    ended = sandbox("check", TASK, "--bound", "10")
+    ended = sandbox("check", HUMANIZE, "--bound", "10")
     assert ended.code == 1
     assert "The bound of 10 states was hit." in ended.out
 
 
-@pytest.mark.parametrize("wrong", [("check", "humanize/none"), ("check", TASK, "--bound", "0")])
+@pytest.mark.parametrize("wrong", [("check", "humanize/none"), ("check", HUMANIZE, "--bound", "0")])
 def test_what_cannot_be_checked_ends_in_2(wrong: tuple[str, ...]) -> None:
     assert sandbox(*wrong).code == 2
 
 
 def test_a_graph_is_drawn_to_a_file_or_printed(tmp_path: Path) -> None:
     path = tmp_path / "task.svg"
-    ended = sandbox("show", TASK, "--graph", "svg", "--output", path)
+    ended = sandbox("show", HUMANIZE, "--graph", "svg", "--output", path)
     assert (ended.code, ended.out) == (0, "")
     assert ET.parse(path).getroot().tag.endswith("svg")
-    printed = sandbox("show", TASK, "--graph", "mermaid")
+    printed = sandbox("show", HUMANIZE, "--graph", "mermaid")
     assert printed.code == 0
     assert printed.out.startswith("flowchart TD\n")
 
 
 def test_a_drawing_that_cannot_be_written_ends_in_2(tmp_path: Path) -> None:
-    ended = sandbox("show", TASK, "--graph", "svg", "--output", tmp_path)
+    ended = sandbox("show", HUMANIZE, "--graph", "svg", "--output", tmp_path)
     assert ended.code == 2
     assert "cannot be written" in ended.err
-    assert sandbox("show", TASK, "--output", tmp_path / "x").code == 2
+    assert sandbox("show", HUMANIZE, "--output", tmp_path / "x").code == 2

@@ -14,7 +14,7 @@ from sandbox.cli.approver import TerminalApprover, choose_approver
 from sandbox.model.decision import Answer, Question
 from sandbox.model.errors import DocumentError, UsageError
 from sandbox.tasks import library
-from tests.end_to_end.commands import NO_ENGINE, TASK, sandbox
+from tests.end_to_end.commands import HUMANIZE, NO_ENGINE, sandbox
 
 QUESTION = Question(
     scope="network", command="npm i \x1b[2J x", reason="Why.", started_by=("make", "bash")
@@ -22,7 +22,7 @@ QUESTION = Question(
 
 
 def explain(*words: str) -> list[str]:
-    ended = sandbox("policy", "explain", TASK, *words, DOCKER_HOST=NO_ENGINE)
+    ended = sandbox("policy", "explain", HUMANIZE, *words, DOCKER_HOST=NO_ENGINE)
     assert (ended.code, ended.err) == (0, "")
     return ended.out.splitlines()
 
@@ -74,7 +74,7 @@ def test_the_same_as_json() -> None:
 
 def test_mistakes_are_told() -> None:
     assert sandbox("policy", "explain", "no/task", "--", "ls").code == 2
-    wrong = sandbox("policy", "explain", TASK, "--action", "run", "--", "ls")
+    wrong = sandbox("policy", "explain", HUMANIZE, "--action", "run", "--", "ls")
     assert (wrong.code, "There is no action 'run'." in wrong.err) == (2, True)
 
 
@@ -149,7 +149,7 @@ def test_an_answer_may_come_in_parts(terminal: tuple[int, IO[bytes]]) -> None:
 
 
 def test_approvers_by_name(tmp_path: Path) -> None:
-    task = library.load(TASK).task
+    task = library.load(HUMANIZE).task
     assert choose_approver("allow", task).answer(QUESTION).approved
     assert not choose_approver("deny", task).answer(QUESTION).approved
     scripted = choose_approver("script", task).answer(QUESTION)
@@ -168,5 +168,5 @@ def test_approvers_by_name(tmp_path: Path) -> None:
 
 def test_a_person_answers_for_one_run_at_a_time() -> None:
     options = ("--agent", "null", "--approver", "terminal", "--jobs", "2", "--trials", "2")
-    ended = sandbox("run", TASK, *options, DOCKER_HOST=NO_ENGINE)
+    ended = sandbox("run", HUMANIZE, *options, DOCKER_HOST=NO_ENGINE)
     assert (ended.code, "one run at a time" in ended.err) == (2, True)

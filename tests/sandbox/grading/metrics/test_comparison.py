@@ -1,4 +1,8 @@
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 from sandbox.grading.metrics.comparison import Pair, compare, detectable, holm, mcnemar, sign_flip
 
@@ -20,6 +24,55 @@ def test_the_permutation_test_is_exact_for_few_tasks() -> None:
     assert sign_flip([1.0, 1.0, 1.0, 1.0]) == pytest.approx(2 / 16)
     assert sign_flip([1.0, -1.0]) == pytest.approx(1)
     assert sign_flip([1.0]) is None
+
+
+@given(
+    st.lists(
+        st.sampled_from((-1.0, -0.75, -0.5, -0.1, 0.0, 0.25, 0.3, 1.0)), min_size=2, max_size=9
+    )
+)
+def test_the_exact_test_is_that_of_scipy(sums: list[float]) -> None:
+    theirs = stats.permutation_test(
+        (np.asarray(sums),),
+        lambda x, axis: np.sum(x, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=9999,
+    )
+    assert sign_flip(sums) == pytest.approx(float(theirs.pvalue))
+
+
+def test_signs_that_are_drawn_come_near_the_exact_value() -> None:
+    sums = [
+        0.5,
+        0.25,
+        -0.25,
+        1.0,
+        0.75,
+        -0.5,
+        0.0,
+        0.5,
+        0.25,
+        0.25,
+        -0.75,
+        1.0,
+        0.5,
+        -0.25,
+        0.1,
+        0.2,
+    ]
+    flipped = np.array(np.meshgrid(*[(-each, each) for each in sums])).reshape(len(sums), -1)
+    exact = float((np.abs(flipped.sum(axis=0)) >= abs(sum(sums)) - 1e-9).mean())
+    assert sign_flip(sums) == pytest.approx(exact, abs=0.015)
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_mcnemar_is_the_exact_binomial_test(a_alone: int, b_alone: int) -> None:
+    pairs = [pair(f"a{n}", 1, 0, 1) for n in range(a_alone)]
+    pairs += [pair(f"b{n}", 0, 1, 1) for n in range(b_alone)]
+    if pairs:
+        theirs = stats.binomtest(a_alone, a_alone + b_alone).pvalue
+        assert mcnemar(pairs) == pytest.approx(float(theirs))
 
 
 def test_it_is_the_same_each_time_for_many_tasks() -> None:

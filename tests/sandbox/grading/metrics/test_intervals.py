@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from sandbox.grading.metrics import intervals
 
@@ -47,3 +48,10 @@ def test_the_same_numbers_give_the_same_interval() -> None:
     first = intervals.bootstrap_ratio(*numbers, "bootstrap")
     intervals.resampled.cache_clear()
     assert intervals.bootstrap_ratio(*numbers, "bootstrap") == first
+
+
+@given(st.integers(1, 3000), st.floats(0.005, 0.995))
+def test_quantiles_of_student_are_those_of_scipy(freedom: int, share: float) -> None:
+    assert intervals.student_quantile(share, freedom) == pytest.approx(
+        float(stats.t.ppf(share, freedom)), rel=1e-9, abs=1e-9
+    )

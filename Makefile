@@ -11,8 +11,8 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 .NOTPARALLEL:
 .PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer browser clean
 
-# Two workers more than processors: much of what tests do is to wait.
-WORKERS ?= $(shell expr 2 + $$(nproc 2>/dev/null || echo 2))
+# One worker more than processors: much of what tests do is to wait.
+WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
 PARALLEL = -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 run: setup ## watch the oracle solve a task, then see what it changed

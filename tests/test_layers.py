@@ -42,10 +42,11 @@ ORDER = {
         {"world_layer"},
     ),
     "tasks": (
-        {"plans", "sources"},
+        {"misspelt", "plans", "sources"},
         {"library"},
         {"repos", "suites"},
         {"choice", "harvested", "images", "seeds"},
+        {"authoring"},
     ),
     "grading": (
         {

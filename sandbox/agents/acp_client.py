@@ -8,6 +8,7 @@ asynchronous: it runs in a thread of its own, and nothing of that leaves this fi
 import asyncio
 import json
 import logging
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -34,6 +35,9 @@ META: dict[str, Any] = {"claudeCode": {"options": {"tools": [], "settingSources"
 
 Source: claude-agent-acp, whose `session/new` takes options of the Claude Agent SDK.
 """
+
+AUTH_REQUIRED = -32000
+"""The error of an agent that wants to be logged in before it opens a session."""
 
 GARBAGE_LIMIT = 100
 """Lines that are no messages, after which an agent is not listened to any more."""
@@ -149,12 +153,39 @@ class Conversation:
                 client_capabilities=schema.ClientCapabilities(),
                 client_info=schema.Implementation(name=NAME, version=VERSION),
             )
-            made = await connection.new_session(
-                cwd=str(self._offer.folder), mcp_servers=[self._server(about)], **META
-            )
+            made = await self._session(connection, about)
         except (acp.RequestError, ValidationError) as error:
             raise _CannotBeginError(f"The agent opened no session: {_short(error)}.") from error
         return made.session_id
+
+    async def _session(
+        self, connection: ClientSideConnection, about: schema.InitializeResponse
+    ) -> schema.NewSessionResponse:
+        """Ask for a session; where the agent wants to be logged in first, by what it offers."""
+
+        async def asked() -> schema.NewSessionResponse:
+            return await connection.new_session(
+                cwd=str(self._offer.folder), mcp_servers=[self._server(about)], **META
+            )
+
+        try:
+            return await asked()
+        except acp.RequestError as error:
+            if error.code != AUTH_REQUIRED:
+                raise
+        methods = [method for method in about.auth_methods or () if _possible(method)]
+        refused = []
+        for method in methods:
+            try:
+                await connection.authenticate(method_id=method.id)
+                return await asked()
+            except acp.RequestError as error:
+                refused.append(f"{method.name}: {_short(error)}")
+        raise _CannotBeginError(
+            "The agent opened no session: Authentication required, and "
+            + ("; ".join(refused) or "no way that it offers goes without a terminal or a variable")
+            + "."
+        )
 
     def _server(
         self, about: schema.InitializeResponse
@@ -175,6 +206,16 @@ class Conversation:
 
 class _CannotBeginError(Exception):
     """There is no session, by no fault of what the agent would have done in it."""
+
+
+def _possible(method: BaseModel) -> bool:
+    """Whether a way to log in needs no terminal, and all variables that it names are set."""
+    match method:
+        case schema.AuthMethodTerminal():
+            return False
+        case schema.AuthMethodEnvVar(vars=wanted):
+            return all(each.optional or each.name in os.environ for each in wanted)
+    return True
 
 
 class _Client:

@@ -37,6 +37,9 @@ TABLE = (
 )
 Row = tuple[str, str, str, str]
 """Run, its task, what the measure rests on, and the measure."""
+ANY = RunFolder(Path())
+FILES = ("run.json", *(path.name for path in (ANY.grade, *ANY.evidence)))
+"""The names of the files in a run's folder on which its measure rests."""
 MEASURING = ("grading", "model", "rules")
 """The rooms whose code and tables a measure rests on."""
 
@@ -106,10 +109,11 @@ def _again(metrics: str) -> RunMetrics | None:
 
 def _state(folder: RunFolder) -> str:
     """Tell apart any two states of a run's files."""
+    root = str(folder.path)
     told = []
-    for path in (folder.path / "run.json", folder.grade, *folder.evidence):
-        try:
-            found = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, six times a run
+    for name in FILES:
+        try:  # strings, for paths would take three times as long, six times a run
+            found = os.stat(f"{root}/{name}")  # noqa: PTH116
         except OSError:
             told.append("-")
         else:

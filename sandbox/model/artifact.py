@@ -17,6 +17,8 @@ class ArtifactKind(StrEnum):
     DEB = "deb"
     DEBIAN = "debian"
     """The upstream tarball of a Debian source package."""
+    FILE = "file"
+    """An archive that the author gives: it lies in `sources/` beside the repo file."""
 
 
 _SUFFIXES = {
@@ -25,6 +27,7 @@ _SUFFIXES = {
     ArtifactKind.NPM: (".tgz",),
     ArtifactKind.DEB: (".deb",),
     ArtifactKind.DEBIAN: (".orig.tar.gz", ".orig.tar.xz", ".orig.tar.bz2"),
+    ArtifactKind.FILE: (".tar.gz", ".tar.xz", ".tar.bz2"),
 }
 
 

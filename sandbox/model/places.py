@@ -39,6 +39,13 @@ def task_folders() -> list[Path]:
     return list({place.resolve(): place for place in (*named, project() / TASKS)}.values())
 
 
+def new_tasks() -> Path:
+    """Where a new repository goes: SANDBOX_TASKS, the nearest `task_repos`, else a new one here."""
+    given = os.environ.get("SANDBOX_TASKS") or os.environ.get("SANDBOX_PROJECT")
+    near = any((place / TASKS).is_dir() for place in _here_and_above())
+    return task_folders()[0] if given or near else Path(TASKS)
+
+
 def cache() -> Path:
     """Where what can be made again is kept: SANDBOX_CACHE, else the user's cache folder."""
     if chosen := os.environ.get("SANDBOX_CACHE"):

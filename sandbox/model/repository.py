@@ -41,9 +41,10 @@ class Release(Record):
 
     @model_validator(mode="after")
     def _is_an_archive_of_sources(self) -> Self:
-        if self.source.kind not in (ArtifactKind.SDIST, ArtifactKind.NPM, ArtifactKind.DEBIAN):
+        if self.source.kind in (ArtifactKind.WHEEL, ArtifactKind.DEB):
             raise ValueError(
-                f"a release is made from an sdist, npm or debian source, not {self.source.kind}"
+                f"a release is made from an sdist, npm or debian source, or a file, not from a "
+                f"{self.source.kind}"
             )
         return self
 

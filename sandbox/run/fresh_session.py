@@ -6,7 +6,7 @@ from typing import Self
 
 from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Session
-from sandbox.grading import run_tests
+from sandbox.grading.hidden import run_tests
 from sandbox.model.grade import TestReport
 from sandbox.run.disk_watch import DiskWatch
 from sandbox.tasks.library import LoadedTask

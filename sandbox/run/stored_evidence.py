@@ -1,7 +1,7 @@
 """A run graded from what is stored of it, without an engine."""
 
 from sandbox.container import candidate as candidates
-from sandbox.grading import grade
+from sandbox.grading.verdict import grade
 from sandbox.model import trace as traces
 from sandbox.model.change import ChangeSet
 from sandbox.model.errors import UsageError

@@ -16,6 +16,7 @@ from sandbox.model.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
 from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
+from sandbox.tasks import misspelt
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
 
@@ -98,12 +99,21 @@ def _read(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
     file = documents.load(folder / TASK, TaskFile, _problems)
     repository = documents.load(folder.parent / REPOSITORY, Repository)
     _check(file, name, folder, repository)
-    return compiler.inlined(file, folder), repository
+    inlined = compiler.inlined(file, folder)
+    if inlined.tests.hidden is not None:
+        listed = inlined.tests.fail_to_pass + inlined.tests.pass_to_pass
+        _refuse(folder / TASK, list(misspelt.tests(listed, folder / inlined.tests.hidden)))
+    return inlined, repository
 
 
 def recorded(name: str) -> str | None:
     """Return the name of the file that a task keeps the ids of its tests in, if it has one."""
     return documents.load(_folders()[name] / TASK, TaskFile).tests.recorded
+
+
+def repository_schema() -> str:
+    """The JSON Schema of repo files, as `docs/repo.schema.json` holds it."""
+    return json.dumps(documents.schema(Repository), indent=2, ensure_ascii=False) + "\n"
 
 
 def _cases(task: Task, folder: Path) -> CaseFile | None:
@@ -161,6 +171,7 @@ def _problems(file: TaskFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
     for place, problem in examples.problems(file.policy):
         yield ("policy", *place), problem
     yield from compiler.problems(file)
+    yield from misspelt.problems(file)
 
 
 def _check(task: TaskFile, name: str, folder: Path, repository: Repository) -> None:
@@ -187,6 +198,10 @@ def _check(task: TaskFile, name: str, folder: Path, repository: Repository) -> N
         if artifact.name == repository.name
     ]
     problems += [problem for field in _files(task) if (problem := _missing(folder, *field))]
+    _refuse(path, problems)
+
+
+def _refuse(path: Path, problems: list[str]) -> None:
     if problems:
         raise DocumentError(
             "\n".join(f"{path}: {problem}" for problem in problems),

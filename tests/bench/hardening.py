@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Session
-from sandbox.grading import run_tests
 from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.grading.hidden import run_tests
 from sandbox.model.session import ROOT, Command
 from sandbox.tasks.library import LoadedTask, files_below
 from tests.bench.clock import Measure, interleaved

@@ -162,9 +162,9 @@ def clipped(interval: Interval | None) -> Interval | None:
 def grouped(values: Sequence[float], families: Sequence[str]) -> list[list[float]]:
     """Put values of one family together, families in order of their names."""
     groups: dict[str, list[float]] = {}
-    for family, value in sorted(zip(families, values, strict=True), key=lambda pair: pair[0]):
+    for family, value in zip(families, values, strict=True):
         groups.setdefault(family, []).append(value)
-    return list(groups.values())
+    return [groups[family] for family in sorted(groups)]
 
 
 @lru_cache(maxsize=8)

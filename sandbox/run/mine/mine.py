@@ -15,6 +15,7 @@ from sandbox.run.mine.draw import Defect, candidates, drawn
 from sandbox.run.mine.planted import planted, seed_of
 from sandbox.run.run_containers import begin
 from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.seeds.broken_files import described
 from sandbox.tasks.seeds.edits import edits_of, replanted
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 from sandbox.tasks.seeds.mutations import Mutation
@@ -102,6 +103,14 @@ class Miner:
         if not why and tuple(failing) != seed.fail_to_pass:
             why = f"{len(failing)} tests fail, where {len(seed.fail_to_pass)} are written down"
         return why
+
+    def by_hand(self, files: dict[str, bytes], passing: frozenset[str]) -> Tried:
+        """Try a defect that somebody made."""
+        defect = described(self.mined, files)
+        failing, why = self._noticed(files, passing)
+        if why:
+            return Tried(defect, None, why)
+        return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
 
     def _try(self, defect: Defect, passing: frozenset[str]) -> Tried:
         files = planted(self.mined, defect)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from sandbox.container import candidate as candidates
 from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Engine, Session
-from sandbox.grading import Proof, base_report, gold_report, grade, run_tests
+from sandbox.grading.hidden import run_tests
+from sandbox.grading.proof import Proof, base_report, gold_report
+from sandbox.grading.verdict import grade
 from sandbox.model import path_text as paths
 from sandbox.model.change import ChangeSet
 from sandbox.model.errors import EvidenceError

@@ -1,5 +1,6 @@
 """Whether all that is graded is stated where the agent can read it."""
 
+import difflib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -77,7 +78,9 @@ def stated(task: Task, read: Callable[[str], str | None]) -> list[Stated]:
     for statement in task.statements:
         for wanted in statement.facts:
             if not any(_covers(wanted, name) for name in names):
-                problem = f"nothing that is graded is called {wanted!r}"
+                near = difflib.get_close_matches(wanted, names, n=2)
+                meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+                problem = f"nothing that is graded is called {wanted!r}{meant}"
                 found.append(Stated(fact=wanted, places=(), problems=(problem,)))
     return found
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from sandbox.grading import Proof
+from sandbox.grading.proof import Proof
 from sandbox.model.grade import TestReport, Verdict
 from sandbox.model.task import Task
 from sandbox.run.validate.candidate_grading import Regraded

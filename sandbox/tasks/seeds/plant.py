@@ -4,7 +4,7 @@ import difflib
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -26,9 +26,16 @@ AFTERWARDS = timedelta(days=1)
 Filling = Mapping[str, str | list[str]]
 
 
-def plant(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], name: str) -> Path:
+def plant(
+    mined: MinedRepository,
+    seed: Seed,
+    files: Mapping[str, bytes],
+    name: str,
+    kept: Iterable[str] = (),
+) -> Path:
     """Write the task `<repo>/<name>`, with the seed's files as its defect; the new folder.
 
+    `kept` are the tests that pass without the defect, where they are known.
     UsageError where the name is taken or no name, or the folder cannot be written.
     """
     task = f"{mined.repository.name}/{name}"
@@ -38,7 +45,8 @@ def plant(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], name: 
     assert isinstance(filled, dict)  # noqa: S101 - the template is ours
     text = yaml_tree.text(filled)
     documents.parse(text, folder / TASK, TaskFile)
-    tests = RecordedTests(fail_to_pass=seed.fail_to_pass)
+    also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
+    tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     try:
         folder.mkdir()
         (folder / "oracle").mkdir()
@@ -46,7 +54,7 @@ def plant(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], name: 
         (folder / "defect.patch").write_text(defect)
         (folder / "oracle/fix.patch").write_text(fix)
         (folder / "tests.yaml").write_text(yaml_tree.text(tests.model_dump(mode="json")))
-        (folder / TASK).write_text(f"# Planted from the seed {seed.id}.\n{text}")
+        (folder / TASK).write_text(f"# Planted from the defect {seed.id}.\n{text}")
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be made: {error.strerror}.",

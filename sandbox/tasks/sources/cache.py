@@ -16,10 +16,13 @@ from pathlib import Path
 
 import tenacity
 
-from sandbox.model.artifact import Artifact
+from sandbox.model import places
+from sandbox.model.artifact import Artifact, ArtifactKind
 from sandbox.model.errors import SourceError
 from sandbox.tasks.sources.registry_clients import CLIENTS, ClientError, Clients, MismatchError
 
+GIVEN = "sources"
+"""The folder of archives that an author gives, beside `repo.yaml`."""
 _ATTEMPTS = 2
 """The clients retry a lost connection themselves."""
 _THREADS = 4
@@ -68,12 +71,33 @@ class Sources:
         wanted = dict.fromkeys(artifacts)
         with _translated(self._folder):
             self._prepare()
+            for artifact in wanted:
+                if artifact.kind is ArtifactKind.FILE and not self.cached(artifact):
+                    self.adopt(artifact, _given(artifact))
             missing = [artifact for artifact in wanted if not self.cached(artifact)]
             for client in sorted({CLIENTS[artifact.kind] for artifact in missing}):
                 self._provide(client, on_line)
             if missing:
                 self._fetch_missing(missing, on_line)
         return {artifact: self.path(artifact) for artifact in wanted}
+
+    def adopt(self, artifact: Artifact, file: Path) -> None:
+        """Copy a file that is here already; SourceError where it is not the pinned one."""
+        with _translated(self._folder):
+            self._prepare()
+            digest = _digest(file)
+            if digest != artifact.sha256:
+                raise _wrong_digest(artifact, digest)
+            with self._lock(artifact):
+                partial = self._folder / "partial" / artifact.sha256
+                shutil.copyfile(file, partial)
+                self._keep(partial, artifact)
+
+    def _keep(self, file: Path, artifact: Artifact) -> Path:
+        target = self.path(artifact)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.chmod(0o444)
+        return file.replace(target)
 
     def _prepare(self) -> None:
         for name in ("sha256", "partial", "locks"):
@@ -137,10 +161,7 @@ class Sources:
         digest = _digest(found)
         if digest != artifact.sha256:
             raise _wrong_digest(artifact, digest)
-        target = self.path(artifact)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        found.chmod(0o444)
-        found.replace(target)
+        target = self._keep(found, artifact)
         seconds = time.monotonic() - start
         report(f"{artifact.filename}: {target.stat().st_size / 1000:.0f} kB in {seconds:.1f} s")
 
@@ -168,6 +189,20 @@ def _wrong_digest(artifact: Artifact, digest: str) -> SourceError:
         f"  found  sha256 {digest}",
         "If the pin is right, do not use this registry or mirror; "
         "if the pin is wrong, correct it in its data file.",
+    )
+
+
+def _given(artifact: Artifact) -> Path:
+    """Find a file that its author gives, beside the repo file of any folder of tasks."""
+    folders = places.task_folders()
+    for folder in folders:
+        for file in sorted(folder.glob(f"*/{GIVEN}/{artifact.filename}")):
+            if _digest(file) == artifact.sha256:
+                return file
+    raise SourceError(
+        f"{artifact.filename} is in none of the folders `{GIVEN}` beside a repo.yaml in "
+        f"{', '.join(map(str, folders))}, or not as it was pinned.",
+        "Put the file that was pinned there, or make the repository anew: sandbox new.",
     )
 
 

@@ -57,10 +57,10 @@ class Clients:
         target = folder / "download"
         target.mkdir(exist_ok=True)
         if artifact.kind is ArtifactKind.DEBIAN:
-            command = self._apt_get_source(artifact, folder)
+            command = self._apt_get_source(artifact.name, artifact.suite or "", folder)
         else:
             command = _COMMANDS[artifact.kind](artifact, folder, target)
-        output, exit_code = self._run(command, target)
+        output, exit_code = self._started(command, target)
         if exit_code:
             found = _PIP_FOUND.search(output)
             if found and found[1] != artifact.sha256:
@@ -79,22 +79,33 @@ class Clients:
             for process in self._running:
                 _signal_group(process, signal.SIGTERM)
 
-    def _apt_get_source(self, artifact: Artifact, folder: Path) -> list[str]:
+    def run(self, command: list[str], folder: Path) -> str:
+        """Return what a client prints, run in `folder`; ClientError where it fails."""
+        output, exit_code = self._started(command, folder)
+        if exit_code:
+            raise ClientError(_last_lines(output) or f"{command[0]} ended with {exit_code}")
+        return output
+
+    def source_package(self, name: str, suite: str, folder: Path) -> Path:
+        """Fetch the tarball of a Debian source package, unverified; ClientError where it fails."""
+        target = folder / "download"
+        target.mkdir(exist_ok=True)
+        self.run(self._apt_get_source(name, suite, folder), target)
+        return next(target.glob("*.orig.tar.*"))
+
+    def _apt_get_source(self, name: str, suite: str, folder: Path) -> list[str]:
         """Return what fetches a source package's tarball, once its suite's list is there."""
-        suite = artifact.suite or ""
-        told, exit_code = self._run([*debian.SOURCES_OF_HOST], folder)
+        told, exit_code = self._started([*debian.SOURCES_OF_HOST], folder)
         address = None if exit_code else debian.mirror(told, suite)
         if address is None:
             raise ClientError("  apt's sources name no Debian mirror on this machine")
         options = debian.options(address, suite, folder / "apt")
-        output, exit_code = self._run(["apt-get", *options, "update"], folder)
-        if exit_code:
-            raise ClientError(_last_lines(output) or f"apt-get update ended with {exit_code}")
+        self.run(["apt-get", *options, "update"], folder)
         # The suite holds one version; which one is fetched, the file's name and digest tell.
-        whole = ["source", "--only-source", "--download-only", "--tar-only", artifact.name]
+        whole = ["source", "--only-source", "--download-only", "--tar-only", name]
         return ["apt-get", *options, *whole]
 
-    def _run(self, command: list[str], folder: Path) -> tuple[str, int]:
+    def _started(self, command: list[str], folder: Path) -> tuple[str, int]:
         try:
             with self._lock:
                 if self.stopped.is_set():

@@ -122,6 +122,46 @@ done(usage={"totalTokens": 130, "inputTokens": 100, "outputTokens": 30, "cachedR
     assert ("plan", "[pending] Look") in said
 
 
+LOGIN = """
+hello = receive()
+methods = [
+    {"id": "page", "name": "A page", "type": "terminal"},
+    {"id": "key", "name": "A key", "type": "env_var", "vars": [{"name": "NOBODY_HAS_SET_THIS"}]},
+    {"id": "old", "name": "An old one"},
+    {"id": "new", "name": "A new one"},
+]
+send(id=hello["id"], result={"protocolVersion": 1, "authMethods": methods[: int(os.environ["N"])]})
+wanted = {"code": -32000, "message": "Authentication required"}
+asked = []
+while True:
+    message = receive()
+    if message["method"] == "authenticate":
+        asked.append(message["params"]["methodId"])
+        if asked[-1] == "new": send(id=message["id"], result={})
+        else: send(id=message["id"], error={"code": -32603, "message": "out of date"})
+    elif asked[-1:] == ["new"]: break
+    else: send(id=message["id"], error=wanted)
+send(id=message["id"], result={"sessionId": "s"})
+prompt = receive()
+say(" ".join(asked))
+done()
+"""
+
+
+def test_one_that_wants_to_be_logged_in_is_by_what_it_offers(world: World) -> None:
+    ended = world.run(agent(world, HEAD + LOGIN, N="4"))
+    assert ended.message == "The agent ended its turn: end_turn."
+    assert claims(world) == [("message", "old new")]
+
+
+@pytest.mark.parametrize(
+    ("methods", "said"), [("2", "goes without a terminal"), ("3", "out of date")]
+)
+def test_one_that_cannot_be_logged_in_does_not_begin(world: World, methods: str, said: str) -> None:
+    with pytest.raises(AgentError, match=said):
+        world.run(agent(world, HEAD + LOGIN, N=methods))
+
+
 def test_an_agent_that_ends_its_turn_without_an_answer(world: World) -> None:
     ended = play(world, 'say("I cannot."); done("refusal"); time.sleep(600)')
     assert (ended.reason, ended.message) == ("agent_exited", "The agent ended its turn: refusal.")

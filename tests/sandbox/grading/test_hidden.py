@@ -6,7 +6,8 @@ import pytest
 
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
-from sandbox.grading import base_report, gold_report, run_tests
+from sandbox.grading.hidden import run_tests
+from sandbox.grading.proof import base_report, gold_report
 from sandbox.grading.testers import NUMBERS
 from sandbox.model import places
 from sandbox.model.errors import DocumentError

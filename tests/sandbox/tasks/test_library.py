@@ -227,6 +227,11 @@ def test_the_published_schemas_are_current() -> None:
         "write docs/cases.schema.json anew: "
         "python -c 'from sandbox.tasks import library; print(library.case_schema(), end=\"\")'"
     )
+    published = (ROOT / "docs" / "repo.schema.json").read_text()
+    assert json.loads(published) == json.loads(library.repository_schema()), (
+        "write docs/repo.schema.json anew: python -c "
+        "'from sandbox.tasks import library; print(library.repository_schema(), end=\"\")'"
+    )
     published = (ROOT / "docs" / "task.schema.json").read_text()
     assert json.loads(published) == json.loads(library.schema()), (
         "write docs/task.schema.json anew: "

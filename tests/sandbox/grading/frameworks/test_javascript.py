@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
-from sandbox.grading import run_tests
 from sandbox.grading.frameworks import FRAMEWORKS, node_test, tape
+from sandbox.grading.hidden import run_tests
 from sandbox.model import places
 from sandbox.model.grade import TestReport
 from sandbox.tasks import library

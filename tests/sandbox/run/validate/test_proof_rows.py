@@ -1,6 +1,6 @@
 """Rows of candidates that were graded again, each of which can say that a task does not hold."""
 
-from sandbox.grading import Proof
+from sandbox.grading.proof import Proof
 from sandbox.model.grade import (
     CaseOutcome,
     CaseReport,

@@ -1,0 +1,170 @@
+"""`sandbox new`: a repository from its releases, and a task from a defect or a run."""
+
+import secrets
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.terminal import Progress, line
+from sandbox.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from sandbox.tasks.sources import Sources
+
+RELEASES = 8
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="REPO[/TASK]", help="What is to be made.")],
+    *,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="WHERE",
+            help="The repository's releases: pypi:NAME, npm:NAME, debian:SOURCE@SUITE, or "
+            "git:FOLDER[@COMMIT].",
+        ),
+    ] = None,
+    releases: Annotated[
+        int, typer.Option(min=1, max=100, help="How many releases, the newest ones.")
+    ] = RELEASES,
+    requires: Annotated[
+        list[str] | None,
+        typer.Option(help="A package that the tests need, for its client; may be repeated."),
+    ] = None,
+    like: Annotated[
+        str | None, typer.Option(help="Take what the tests need from this repository.")
+    ] = None,
+    defect_from: Annotated[
+        Path | None, typer.Option(help="The task's defect: a checkout in which files were broken.")
+    ] = None,
+    oracle_from: Annotated[
+        str | None, typer.Option(help="The task's oracle: a run that passed, of any other task.")
+    ] = None,
+    runs: RunsOption = None,
+) -> None:
+    """Make a repository of `task_repos`, or a task of one.
+
+    With --from, REPO gets a repo.yaml with pins, dates and requirements, and a mining.yaml with
+    where its code and tests lie. With --defect-from, the broken files are tried in containers, and
+    REPO/TASK gets them as its defect, with the ids of the tests, scope, oracle and plan.
+    """
+    repository, _, task = name.partition("/")
+    made_of_one = (defect_from is None) is not (oracle_from is None)
+    if bool(task) is (origin is not None) or made_of_one is not bool(task):
+        raise UsageError(
+            "A repository is made from releases, a task from a defect or a run.",
+            "sandbox new REPO --from pypi:NAME, then sandbox new REPO/TASK --defect-from FOLDER.",
+        )
+    progress = Progress()
+    with ExitStack() as stack:
+        stack.callback(progress.close)
+        if origin is not None:
+            asked = (repository, origin, releases, tuple(requires or ()), like)
+            lines = _repository(asked, progress.doing)
+        elif defect_from is not None:
+            lines = _task(repository, task, defect_from, progress.doing)
+        else:
+            lines = _harvested(repository, task, str(oracle_from), runs)
+    for text in lines:
+        typer.echo(text)
+
+
+def _repository(
+    wanted: tuple[str, str, int, tuple[str, ...], str | None], on_line: Callable[[str], None]
+) -> list[str]:
+    from sandbox.model import places
+    from sandbox.tasks.authoring import new_repository, origin
+
+    name, where, releases, requires, like = wanted
+    if like and requires:
+        raise UsageError("--like takes what another repository needs.", "Leave --requires out.")
+    made = new_repository.make(
+        new_repository.Wanted(
+            name,
+            origin.parse(where),
+            releases,
+            requires,
+            new_repository.known(like) if like else None,
+        ),
+        places.new_tasks(),
+        _sources(),
+        on_line,
+    )
+    found = made.repository
+    counted = f"{len(found.releases)} releases, {len(found.requirements)} requirements"
+    counted = f"releases: {len(found.releases)}, requirements: {len(found.requirements)}"
+    return [
+        f"written to {made.folder}; {counted}",
+        *made.notes,
+        f"next: read it through, then sandbox mine {name}, or sandbox new {name}/TASK "
+        "--defect-from FOLDER"
+        if made.minable
+        else "next: read it through, then write a task (docs/write-a-task.md)",
+    ]
+
+
+def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) -> list[str]:
+    from sandbox.container import engines
+    from sandbox.model import places
+    from sandbox.run.mine import Miner
+    from sandbox.tasks.images import Images
+    from sandbox.tasks.seeds import broken_files, mined_repository
+    from sandbox.tasks.seeds import plant as planting
+
+    mined = mined_repository.load(name, _sources(), on_line)
+    files = broken_files.read(mined, broken)
+    with ExitStack() as stack:
+        engine = engines.connect()
+        stack.callback(engine.close)
+        image = Images(engine, places.cache()).ensure(mined.task(), on_line)
+        miner = Miner(mined, image, engine, f"new-{secrets.token_hex(4)}")
+        on_line("running the tests without the defect")
+        passing = miner.baseline()
+        on_line("running the tests with it")
+        tried = miner.by_hand(files, passing)
+    if tried.seed is None:
+        raise UsageError(
+            f"{broken} makes no task: {tried.why}.",
+            "Some of the repository's own tests have to fail with it, and most to pass.",
+        )
+    folder = planting.plant(mined, tried.seed, files, task, kept=passing)
+    failing = f"{len(tried.seed.fail_to_pass)} of {len(passing)} tests fail"
+    return [
+        f"written to {folder}: {failing} with the defect in {', '.join(map(line, sorted(files)))}",
+        f"next: sandbox check {name}/{task}, sandbox validate {name}/{task}",
+    ]
+
+
+def _harvested(name: str, task: str, run: str, runs: Path | None) -> list[str]:
+    from sandbox.run import harvest
+    from sandbox.tasks import harvested, library
+
+    folder = open_store(runs).find(run)
+    loaded = library.load(folder.record().task)
+    if loaded.repository.name != name:
+        raise UsageError(
+            f"Run {folder.id[:8]} is of {loaded.task.id}, which is not of {name}.",
+            f"sandbox new {loaded.repository.name}/{task} --oracle-from {run}.",
+        )
+    deeds = harvest.deeds(folder, loaded)
+    if not deeds.passed:
+        raise UsageError(
+            f"Run {folder.id[:8]} failed, so that it is no oracle.",
+            f"sandbox harvest {run} {task} makes a task that refuses it.",
+        )
+    made = harvested.harvest(loaded, deeds, task)
+    return [f"written to {made}", f"next: sandbox validate {name}/{task} --only oracle"]
+
+
+def _sources() -> "Sources":
+    from sandbox.model import places
+    from sandbox.tasks.images import package_clients
+    from sandbox.tasks.sources import Sources
+
+    return Sources(places.cache(), package_clients.provide)

@@ -1,0 +1,101 @@
+"""What a project's tests need besides the project: packages with all that they need in turn."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sandbox.model.artifact import Artifact, ArtifactKind
+from sandbox.model.errors import SourceError
+from sandbox.tasks.authoring.origin import Origin
+from sandbox.tasks.authoring.pinning import pinned
+from sandbox.tasks.sources import Sources
+from sandbox.tasks.sources.registry_clients import ClientError, Clients
+
+PYTHON = "3.11"
+"""Of the image, for which wheels are chosen."""
+PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
+
+OnLine = Callable[[str], None]
+
+
+def found(
+    origin: Origin,
+    version: str,
+    wanted: Sequence[str],
+    place: tuple[Path, Sources],
+    on_line: OnLine,
+) -> tuple[Artifact, ...]:
+    """Pin what is wanted and what a release of PyPI or npm needs itself; nothing for C.
+
+    `place` is a folder to work in, and the cache that keeps the files. SourceError where a client
+    cannot find one of them.
+    """
+    folder, sources = place
+    if not wanted and origin.registry in ("debian", "git"):
+        return ()
+    on_line("finding what the tests need")
+    try:
+        if origin.registry == "npm" or any(re.search(r".@", each) for each in wanted):
+            return _npm(wanted, folder, sources)
+        return _pypi(origin, version, wanted, folder, sources)
+    except (ClientError, ValueError, KeyError) as error:
+        raise SourceError(
+            f"What the tests need cannot be had ({', '.join(wanted)}); nothing was written.\n"
+            f"{error}",
+            "Name other packages with --requires, or take those of a repository with --like.",
+        ) from error
+
+
+def _pypi(
+    origin: Origin, version: str, wanted: Sequence[str], folder: Path, sources: Sources
+) -> tuple[Artifact, ...]:
+    target = folder / "wheels"
+    itself = [f"{origin.name}=={version}"] if origin.registry == "pypi" else []
+    options = ["--only-binary=:all:", f"--python-version={PYTHON}", "--implementation=cp"]
+    options += [f"--platform={platform}" for platform in PLATFORMS]
+    command = [sys.executable, "-m", "pip", "download", "--progress-bar=off", *options]
+    try:
+        Clients().run([*command, f"--dest={target}", *itself, *wanted], folder)
+    except ClientError:
+        if not itself:
+            raise
+        # Not every project has a wheel; what it needs itself its author may name.
+        Clients().run([*command, f"--dest={target}", *wanted], folder)
+    own = re.sub(r"[-_.]+", "_", origin.name).lower()
+    wheels = [path for path in sorted(target.glob("*.whl")) if _project(path) != own]
+    return tuple(
+        pinned(ArtifactKind.WHEEL, path.name.split("-")[0], path.name.split("-")[1], path, sources)
+        for path in wheels
+    )
+
+
+def _project(wheel: Path) -> str:
+    return re.sub(r"[-_.]+", "_", wheel.name.split("-")[0]).lower()
+
+
+def _npm(wanted: Sequence[str], folder: Path, sources: Sources) -> tuple[Artifact, ...]:
+    if not wanted:
+        return ()
+    work = folder / "lock"
+    work.mkdir()
+    (work / "package.json").write_text("{}")
+    quiet = ("--ignore-scripts", "--no-update-notifier", "--no-audit", "--no-fund")
+    Clients().run(["npm", "install", "--package-lock-only", *quiet, *wanted], work)
+    packages = json.loads((work / "package-lock.json").read_text())["packages"]
+    listed = {
+        (path.rpartition("node_modules/")[2], each["version"]): path.count("node_modules/")
+        for path, each in packages.items()
+        if path and not each.get("optional") and not each.get("peer")
+    }
+    # Of several versions of a package the last is the one at the top.
+    found = []
+    for (name, version), _ in sorted(listed.items(), key=lambda item: (item[0][0], -item[1])):
+        target = folder / "npm" / f"{name.replace('/', '-')}-{version}"
+        target.mkdir(parents=True)
+        Clients().run(
+            ["npm", "pack", f"{name}@{version}", f"--pack-destination={target}", *quiet[:2]], folder
+        )
+        found.append(pinned(ArtifactKind.NPM, name, version, next(target.glob("*.tgz")), sources))
+    return tuple(found)

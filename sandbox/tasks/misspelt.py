@@ -1,0 +1,98 @@
+"""Names in a task file that are like nothing there is: refused at once, with the nearest ones.
+
+What is near to nothing may be meant; the checks that run a task find it (`docs/validate.md`).
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sandbox.model.action import ACTIONS
+from sandbox.model.glob import Globs
+from sandbox.model.task import ScriptedAction, TaskFile
+
+Place = tuple[str | int, ...]
+Asked = tuple[Place, str, Iterable[str]]
+"""Where an action stands, its name, and those of its arguments."""
+
+_WILD = re.compile(r"[*?\[]")
+
+
+def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
+    """Say what is spelt wrong, each with its place in the file."""
+    milestones = [milestone.id for milestone in file.milestones]
+    for place, name, arguments in _actions(file):
+        if name not in ACTIONS:
+            yield place, _unknown("action", name, ACTIONS)
+            continue
+        known = sorted(ACTIONS[name].model_fields)
+        for argument in arguments:
+            if argument not in known:
+                yield place, f"{name}: {_unknown('argument', argument, known)}"
+    for number, rule in enumerate(file.rules):
+        for atom in rule.atoms:
+            if atom.action is not None and not any(map(Globs((atom.action,)).match, ACTIONS)):
+                yield ("rules", number), _unknown("action", atom.action, ACTIONS)
+    for place, name in _milestones(file):
+        if name not in milestones:
+            yield place, _unknown("milestone", name, milestones)
+    yield from _never_changed(file)
+
+
+def tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
+    """Say which ids name a function that a hidden file of Python does not have, but one like it."""
+    for test in listed:
+        path, _, name = test.partition("::")
+        function = name.partition("[")[0].rpartition("::")[2]
+        file = hidden / path
+        if not function or file.suffix != ".py" or not file.is_file():
+            continue
+        known = set(re.findall(r"def\s+(test\w*)", file.read_text("utf-8", "replace")))
+        near = difflib.get_close_matches(function, known, n=1, cutoff=0.8)
+        if function not in known and near:
+            yield f"{test}: {path} has no test {function}; did you mean {near[0]}?"
+
+
+def _actions(file: TaskFile) -> Iterator[Asked]:
+    scripts: list[tuple[Place, tuple[ScriptedAction, ...]]] = [(("oracle",), file.oracle)]
+    for name, script in file.other_oracles.items():
+        if not isinstance(script, str):
+            scripts.append((("other_oracles", name), script))
+    for place, script in scripts:
+        for number, action in enumerate(script):
+            yield (*place, number), action.action, action.arguments
+    for number, segment in enumerate(file.plan.segments if file.plan else ()):
+        for index, deed in enumerate(segment.does):
+            if deed.action is not None:
+                place = ("plan", "segments", number, "does", index)
+                yield place, deed.action, (*deed.arguments, *deed.files)
+
+
+def _milestones(file: TaskFile) -> Iterator[tuple[Place, str]]:
+    plan = file.plan
+    for number, segment in enumerate(plan.segments if plan else ()):
+        if segment.milestone is not None:
+            yield ("plan", "segments", number), segment.milestone
+    for number, way in enumerate(plan.ways if plan else ()):
+        if way.milestone is not None:
+            yield ("plan", "ways", number), way.milestone
+
+
+def _never_changed(file: TaskFile) -> Iterator[tuple[Place, str]]:
+    """Yield what has to change, without a wildcard, where the plan changes a path like it."""
+    known = Globs((*file.scope.must, *file.scope.may))
+    deeds = file.plan.deeds if file.plan else ()
+    changed = {path for deed in deeds for path in deed.changes if not known.match(path)}
+    for number, glob in enumerate(file.scope.must):
+        if not _WILD.search(glob):
+            near = difflib.get_close_matches(glob, changed, n=1, cutoff=0.85)
+            if near:
+                yield ("scope", "must", number), f"the plan changes {near[0]}, not {glob}"
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=3)
+    if near:
+        return f"unknown {what} {name!r}; did you mean {' or '.join(near)}?"
+    return f"unknown {what} {name!r}; known here: {', '.join(sorted(known)) or 'none'}"

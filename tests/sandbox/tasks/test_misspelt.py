@@ -1,0 +1,84 @@
+"""Slips in names of a task file are told when it is loaded, with what was probably meant."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sandbox.model import places
+from sandbox.model.errors import DocumentError
+from sandbox.tasks import library
+
+NAME = "humanize/file-sizes"
+
+
+@pytest.fixture
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The task file of a copy of the project's data."""
+    for name in ("images", "task_repos"):
+        shutil.copytree(places.project() / name, tmp_path / name)
+    monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
+    return tmp_path / "task_repos" / NAME / "task.yaml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "- action: read_file",
+            "- action: read_fle",
+            "unknown action 'read_fle'; did you mean read_f",
+        ),
+        ("- action: read_file", "- action: sing", "unknown action 'sing'; known here: apply_patch"),
+        ("path: AGENTS.md", "pth: AGENTS.md", "unknown argument 'pth'; did you mean path?"),
+        ("action: apply_patch", "action: aply_patch", "did you mean apply_patch?"),
+    ],
+)
+def test_a_slip_is_told_with_its_line(task: Path, old: str, new: str, said: str) -> None:
+    text = task.read_text()
+    plan = text.index("\nplan:\n")
+    place = text.index(old, plan)
+    task.write_text(text[:place] + new + text[place + len(old) :])
+    line = text[:place].count("\n") + 1
+    with pytest.raises(DocumentError) as caught:
+        library.load(NAME)
+    assert said in caught.value.message
+    told = int(caught.value.message.partition("task.yaml:")[2].partition(":")[0])
+    assert abs(told - line) <= 1
+
+
+def test_a_milestone_that_is_not_there_is_told(task: Path) -> None:
+    text = task.read_text()
+    plan = text.index("\nplan:\n")
+    place = text.index("milestone: ", plan) + len("milestone: ")
+    end = text.index("\n", place)
+    task.write_text(f"{text[:end]}s{text[end:]}")
+    with pytest.raises(DocumentError, match=f"did you mean {text[place:end]}"):
+        library.load(NAME)
+
+
+def test_a_path_that_has_to_change_is_like_one_that_does(task: Path) -> None:
+    text = task.read_text()
+    old = "src/humanize/filesize.py"
+    must = text.index("  must:")
+    place = text.index(old, must)
+    task.write_text(f"{text[:place]}src/humanize/filesizes.py{text[place + len(old) :]}")
+    with pytest.raises(
+        DocumentError, match=f"the plan changes {old}, not src/humanize/filesizes.py"
+    ):
+        library.load(NAME)
+
+
+def test_the_id_of_a_hidden_test_is_like_one_that_is_there(task: Path) -> None:
+    listed = task.parent / "tests.yaml"
+    hidden = task.parent / "hidden"
+    text = listed.read_text()
+    first = next(
+        line.strip(" -")
+        for line in text.splitlines()
+        if "::" in line and (hidden / line.strip(" -'\"").partition("::")[0]).is_file()
+    )
+    name = first.partition("::")[2].partition("[")[0]
+    listed.write_text(text.replace(f"::{name}", f"::{name}x"))
+    with pytest.raises(DocumentError, match=f"has no test {name}x; did you mean {name}"):
+        library.load(NAME)

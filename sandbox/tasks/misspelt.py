@@ -29,7 +29,8 @@ def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
         known = sorted(ACTIONS[name].model_fields)
         for argument in arguments:
             if argument not in known:
-                yield place, f"{name}: {_unknown('argument', argument, known)}"
+                said = _unknown("argument", argument, known)
+                yield (*place, "arguments", argument), f"{name}: {said}"
     for number, rule in enumerate(file.rules):
         for atom in rule.atoms:
             if atom.action is not None and not any(map(Globs((atom.action,)).match, ACTIONS)):

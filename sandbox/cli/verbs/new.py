@@ -155,7 +155,7 @@ def _harvested(name: str, task: str, run: str, runs: Path | None) -> list[str]:
     deeds = harvest.deeds(folder, loaded)
     if not deeds.passed:
         raise UsageError(
-            f"Run {folder.id[:8]} failed, so that it is no oracle.",
+            f"Run {folder.id[:8]} failed; an oracle is a run that passed.",
             f"sandbox harvest {run} {task} makes a task that refuses it.",
         )
     made = harvested.harvest(loaded, deeds, task)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sandbox.agents.function_agent import World
     from sandbox.run.conversation import messages
     from sandbox.run.outcome import Outcome
+    from sandbox.run.pool import Pool
     from sandbox.run.python import OpenWorld, evaluate
     from sandbox.run.python import open_world as open  # noqa: A004 - it is `sandbox.open`
     from sandbox.run.python_async import AsyncOpenWorld, AsyncWorld, evaluate_async, open_async
@@ -26,6 +27,7 @@ __all__ = [
     "AsyncWorld",
     "OpenWorld",
     "Outcome",
+    "Pool",
     "World",
     "__version__",
     "evaluate",
@@ -40,6 +42,7 @@ _PLACES = {
     "AsyncWorld": ("sandbox.run.python_async", "AsyncWorld"),
     "OpenWorld": ("sandbox.run.python", "OpenWorld"),
     "Outcome": ("sandbox.run.outcome", "Outcome"),
+    "Pool": ("sandbox.run.pool", "Pool"),
     "World": ("sandbox.agents.function_agent", "World"),
     "evaluate": ("sandbox.run.python", "evaluate"),
     "evaluate_async": ("sandbox.run.python_async", "evaluate_async"),

@@ -95,7 +95,7 @@ ORDER = {
         {"batch", "experiment", "replay"},
         {"audit", "mine", "validate"},
         {"python", "recorded_tests"},
-        {"python_async"},
+        {"pool", "python_async"},
     ),
     "cli": (
         {

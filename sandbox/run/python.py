@@ -2,9 +2,12 @@
 
 import hashlib
 import inspect
+import shutil
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +17,7 @@ from pydantic import JsonValue
 from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.function_agent import Function, FunctionAgent, World
 from sandbox.container import engines
+from sandbox.container.engines.base import Engine
 from sandbox.model import places
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing
@@ -21,6 +25,7 @@ from sandbox.model.errors import UsageError
 from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, Who
 from sandbox.model.run import Actor
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.rules.policy.approvers import Approver, ScriptedApprover
 from sandbox.run.batch import Batch, plan
@@ -31,20 +36,21 @@ from sandbox.tasks import choice, library
 from sandbox.tasks.images import Images
 from sandbox.tasks.library import LoadedTask
 
+POLL_SECONDS = 1.0
 DONE = "Whoever opened the run has finished it."
 
 
-class OpenWorld(World):
-    """A run in which the code that opened it acts. `finish` ends and grades it, as `with` does."""
+class Prepared:
+    """A run whose container is being started; its time begins when it is opened."""
 
     def __init__(
         self, task: LoadedTask, store: Store, name: str, approver: Approver | None
     ) -> None:
-        """Start it, and return when the first action may be taken; raises what prevents that."""
-        self.outcome: Outcome | None = None
-        """What it came to, once it is finished."""
-        begun: Future[Briefing] = Future()
-        agent = CalledAgent(name, begun.set_result)
+        """Begin to start it; raises what prevents even that."""
+        self._begun: Future[Briefing] = Future()
+        self._opened, self._wanted = threading.Event(), True
+        self._folder: RunFolder | None = None
+        self.agent = CalledAgent(name, self._begun.set_result)
         with ExitStack() as stack:
             engine = engines.connect()
             stack.callback(engine.close)
@@ -52,18 +58,75 @@ class OpenWorld(World):
             trial = Trial(
                 task=task,
                 image=Images(engine, places.cache()).ensure(task, Silent().stage),
-                agent=lambda _: agent,
+                agent=lambda _: self.agent,
                 approver=approver or ScriptedApprover(task.task.policy),
                 label=name,
+                ready=self._ready,
             )
-            self._run = pool.submit(perform, trial, engine, store, Silent())
-            stack.callback(agent.leave, DONE)  # before the pool waits
-            pending: list[Future[Any]] = [begun, self._run]
+            self.run = pool.submit(self._performed, trial, engine, store)
+            stack.callback(self.agent.leave, DONE)  # before the pool waits
+            self.stack = stack.pop_all()
+
+    def open(self) -> Briefing:
+        """Begin the run; returns when the first action may be taken, or raises what prevents it."""
+        self._opened.set()
+        pending: list[Future[Any]] = [self._begun, self.run]
+        try:
             wait(pending, return_when=FIRST_COMPLETED)
-            if not begun.done():
-                self._run.result()
-            super().__init__(agent, begun.result())
-            self._stack = stack.pop_all()
+            if not self._begun.done():
+                self.run.result()
+        except BaseException:
+            self.stack.close()
+            raise
+        return self._begun.result()
+
+    def discard(self) -> None:
+        """End it, and leave nothing of it, where it has not been opened."""
+        self._wanted = False
+        self._opened.set()
+        with suppress(BaseException):  # whatever it was, nobody has asked for this run
+            self.run.result()
+        self.stack.close()
+
+    def _performed(self, trial: Trial, engine: Engine, store: Store) -> RunFolder:
+        try:
+            return perform(trial, engine, store, Silent())
+        finally:
+            if not self._wanted and self._folder is not None:
+                shutil.rmtree(self._folder.path, ignore_errors=True)
+
+    def _ready(self, folder: RunFolder) -> None:
+        """Wait until the run is opened, or the program is over without that."""
+        self._folder = folder
+        while not self._opened.wait(POLL_SECONDS):
+            self._wanted = self._wanted and not _shutting_down()
+            if not self._wanted:
+                break
+        if not self._wanted:
+            raise UsageError("The run was not opened.")
+        started = datetime.now(UTC).isoformat(timespec="microseconds")
+        folder.save_record(folder.record().model_copy(update={"started": started}))
+
+
+def _shutting_down() -> bool:
+    """Whether the program is over but for its threads: then no pool takes work any more."""
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(bool)
+    except RuntimeError:
+        return True
+    return False
+
+
+class OpenWorld(World):
+    """A run in which the code that opened it acts. `finish` ends and grades it, as `with` does."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        """Begin it; raises what prevents that."""
+        self.outcome: Outcome | None = None
+        """What it came to, once it is finished."""
+        super().__init__(prepared.agent, prepared.open())
+        self._run, self._stack = prepared.run, prepared.stack
 
     def finish(self, fields: Mapping[str, JsonValue] | None = None, note: str = "") -> Outcome:
         """Give the final answer, if there is one to give, and wait until the run is graded.
@@ -109,7 +172,7 @@ def open_world(
     `name` is what reports call whoever acts, `approver` who answers (the task's script, where it is
     None), `runs` where runs are kept (SANDBOX_RUNS, else ./runs).
     """
-    return OpenWorld(library.load(task), _store(runs), name, approver)
+    return OpenWorld(Prepared(library.load(task), store_of(runs), name, approver))
 
 
 def evaluate(
@@ -138,7 +201,7 @@ def evaluate(
         [Who(agent=label, version=version[:8])],
         trials,
     )
-    store = _store(runs)
+    store = store_of(runs)
     engine = engines.connect()
     try:
         images = Images(engine, places.cache())
@@ -177,7 +240,8 @@ def evaluate(
     ]
 
 
-def _store(runs: str | Path | None) -> Store:
+def store_of(runs: str | Path | None) -> Store:
+    """Give the store of a folder; where none is named, that of the settings."""
     return Store(Path(runs) if runs is not None else places.runs())
 
 

@@ -78,6 +78,11 @@ def tested(task: LoadedTask, candidate: Candidate, tests: Tests, run: str) -> Te
     return tests()
 
 
+def at_once(folder: RunFolder) -> None:
+    """Begin when the container is ready, as every trial does that is not told otherwise."""
+    del folder
+
+
 @dataclass(frozen=True, slots=True)
 class Inside:
     """What an agent in the container has there."""
@@ -115,6 +120,8 @@ class Trial:
     """Where the agent runs in the container."""
     allowance: Allowance = UNBOUNDED
     """What it may take, where that is less than the task's limits."""
+    ready: Callable[[RunFolder], None] = at_once
+    """Called when the container is, before the agent's time begins: it may wait."""
     place: Place = FREE
     """Where its works wait for their turn, as one of a batch."""
 
@@ -199,7 +206,9 @@ def _judged(
         with trial.place.turn():
             session = _agent_session(trial, engine, folder, listener, stack)
         collector = Collector(session, trial.task.task.scope, trial.task.worktree)
-        _run_agent(trial, agent, session, folder, listener, collector.users_work)
+        users_work = collector.users_work
+        trial.ready(folder)
+        _run_agent(trial, agent, session, folder, listener, users_work)
         stack.enter_context(trial.place.turn())
         start = partial(begin, engine, trial.task, trial.image, folder.id)
         fresh = stack.enter_context(FreshSession(start, closing, early=trial.early))

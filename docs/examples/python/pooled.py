@@ -1,0 +1,8 @@
+"""Many short episodes of one task, from containers that are ready."""
+
+import sandbox
+
+with sandbox.Pool("humanize/file-sizes", 2, name="episodes") as pool:
+    for _ in range(2):
+        with pool.open() as world:
+            print(world.step("run_command", command="git log --oneline").result["exit_code"])

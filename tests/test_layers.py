@@ -105,6 +105,7 @@ ORDER = {
             "inside",
             "open_sessions",
             "options",
+            "output_records",
             "terminal",
         },
         {
@@ -114,6 +115,7 @@ ORDER = {
             "event_text",
             "human",
             "interrupts",
+            "outputs",
             "run_end",
             "stored_runs",
             "tables",

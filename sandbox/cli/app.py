@@ -45,6 +45,7 @@ from sandbox.cli.verbs import (
     resume,
     run,
     runs,
+    schema,
     show,
     tasks,
     trace,
@@ -98,6 +99,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "gate": gate.gate,
     "mcp": mcp.mcp,
     "doctor": doctor.doctor,
+    "schema": schema.schema,
     "gc": gc.gc,
 }
 

@@ -64,8 +64,9 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
         experiment.let_go()
     found = _newest([*over, *results])
     if as_json:
-        rows = ",\n".join(f" {result.model_dump_json()}" for result in found)
-        typer.echo(f"[\n{rows}\n]")
+        from sandbox.cli import outputs
+
+        outputs.write("run", found)
     else:
         typer.echo(summary(found, len(plan.cells)))
         typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")

@@ -1,13 +1,16 @@
 """The real command line, and what it has recorded."""
 
+import functools
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from jsonschema import Draft202012Validator
 
 from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
@@ -18,7 +21,7 @@ from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.run.run_containers import RUN
-from tests import command_server
+from tests import ROOT, command_server
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
 TASK = "inflection/house-terms"
@@ -69,7 +72,27 @@ def _run(
         )
     else:
         done = command_server.run(line, whole, seconds)
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    ended = Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    _conforms([str(each) for each in arguments], ended)
+    return ended
+
+
+def _conforms(words: Sequence[str], ended: Ended) -> None:
+    """What any test has a verb print as JSON has to be as the published schema says."""
+    if "--json" not in words or not ended.out.strip() or words[0] == "trace":
+        return
+    verbs = [" ".join(words[:2]), words[0]]
+    validator = next(found[verb] for found in (_validators(),) for verb in verbs if verb in found)
+    validator.validate(json.loads(ended.out))
+
+
+@functools.cache
+def _validators() -> dict[str, Draft202012Validator]:
+    whole = json.loads((ROOT / "docs/output.schema.json").read_text())
+    return {
+        verb: Draft202012Validator({**schema, "$defs": whole["$defs"]})
+        for verb, schema in whole["properties"].items()
+    }
 
 
 def run(

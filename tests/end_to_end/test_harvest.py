@@ -64,6 +64,7 @@ def test_a_run_that_failed_is_a_task_that_refuses_it(
     assert [status for *_, status in found] == ["bad"], "it is refused, and for another reason"
 
 
+@pytest.mark.thorough
 def test_a_run_that_passed_is_an_oracle_also_of_a_variant(
     project: Project, runs: Path, engine: Engine
 ) -> None:

@@ -56,6 +56,7 @@ def test_every_seed_of_a_repository_holds(name: str) -> None:
     assert ended.code == 0, ended.out
 
 
+@pytest.mark.thorough
 def test_a_seed_becomes_a_task_that_its_oracle_alone_passes(project: Project, runs: Path) -> None:
     seed = documents.load(seeds(project), SeedFile).seeds[0]
     near = sandbox("plant", "inflection", f"{seed.id}x", "planted", **project.environment)

@@ -10,7 +10,7 @@ import typer
 
 from sandbox.cli.options import task_names
 from sandbox.cli.tables import table
-from sandbox.cli.terminal import Progress, coloured, document, line
+from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import ClientError, UsageError
 
 if TYPE_CHECKING:
@@ -32,26 +32,27 @@ def list_presets(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
     """List the presets: known version, version that is installed, and how the gate went."""
-    import json
-
     from sandbox.agents.clients import preset_files
 
     found = [
         (preset, *_standing(preset)) for preset in map(preset_files.find, preset_files.names())
     ]
     if as_json:
+        from sandbox.cli import outputs
+        from sandbox.cli.output_records import PresetStanding
+
         rows = [
-            {
-                "preset": preset.name,
-                "title": preset.title,
-                "package": preset.package.name,
-                "known_version": preset.package.version,
-                "version": version,
-                "gate": gate,
-            }
+            PresetStanding(
+                preset=preset.name,
+                title=preset.title,
+                package=preset.package.name,
+                known_version=preset.package.version,
+                version=version,
+                gate=gate,
+            )
             for preset, version, gate in found
         ]
-        typer.echo(json.dumps(rows, indent=1))
+        outputs.write("agents list", rows)
         return
     head = ("preset", "client", "known", "installed", "gate")
     cells = [
@@ -122,7 +123,9 @@ def check(
     if found is not None:
         gate_reports.keep(found, report, places.cache())
     if as_json:
-        typer.echo(document(report))
+        from sandbox.cli import outputs
+
+        outputs.write("agents check", report)
     else:
         for text in rows(report):
             typer.echo(text)

@@ -51,7 +51,9 @@ def audit(
     found = Audit(loaded, _stored(store, loaded, agent or []))
     signs = found.signs(_blind(found, loaded, store.checks, jobs) if blind else not_run())
     if as_json:
-        typer.echo("[\n" + ",\n".join(f" {sign.model_dump_json()}" for sign in signs) + "\n]")
+        from sandbox.cli import outputs
+
+        outputs.write("audit", [*signs])
     else:
         for text in table(signs):
             typer.echo(text)

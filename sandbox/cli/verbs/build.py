@@ -1,7 +1,5 @@
 """`sandbox build`: make task images beforehand."""
 
-import json
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -41,4 +39,6 @@ def build(
         progress.close()
         engine.close()
     if as_json:
-        typer.echo(json.dumps([asdict(image) for image in built], indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("build", built)

@@ -1,6 +1,5 @@
 """`sandbox check`: look at every path through a task's world graph."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,8 +37,9 @@ def check(
         reports.append(search(task, bound))
     progress.close()
     if as_json:
-        rows = [report.model_dump(mode="json") for report in reports]
-        typer.echo(json.dumps(rows, indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("check", reports)
     else:
         for report in reports:
             for row in report_rows(report):

@@ -6,7 +6,6 @@ import typer
 
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.run_end import end_rows, where_to_look
-from sandbox.cli.terminal import document
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import CallError, UsageError
@@ -33,7 +32,9 @@ def close(
     _end(folder)
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
-        typer.echo(document(grade))
+        from sandbox.cli import outputs
+
+        outputs.write("close", grade)
     else:
         for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
             typer.echo(row)

@@ -6,7 +6,7 @@ import typer
 
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import interval, number, table
-from sandbox.cli.terminal import document, line
+from sandbox.cli.terminal import line
 from sandbox.cli.verbs.report import TasksOption, chosen
 from sandbox.model.errors import UsageError
 
@@ -136,9 +136,10 @@ def compare(
         raise UsageError("Name two agents, or --baseline and at most one agent.")
     store = open_store(runs)
     measured = reports.read(chosen(store, [], task or [], [], experiment))
+    found: Comparison | Drift
     if baseline is None:
         both = reports.comparison(measured, agent_a or "", agent_b or "")
-        rows, found = comparison_rows(both), document(both)
+        found, rows = both, comparison_rows(both)
     else:
         wanted = [
             run
@@ -146,6 +147,11 @@ def compare(
             if agent_a is None or {run.agent, run.acting} & {agent_a, canary}
         ]
         drift = baselines.drift(baselines.find(store, baseline), wanted, canary)
-        rows, found = drift_rows(drift), document(drift)
-    for text in [found] if as_json else rows:
+        found, rows = drift, drift_rows(drift)
+    if as_json:
+        from sandbox.cli import outputs
+
+        outputs.write("compare", found)
+        return
+    for text in rows:
         typer.echo(text)

@@ -6,7 +6,7 @@ import typer
 
 from sandbox.cli.change_rows import git_rows, row
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import document, line, safe
+from sandbox.cli.terminal import line, safe
 
 
 def diff(
@@ -25,7 +25,9 @@ def diff(
     folder = open_store(runs).find(run)
     changes = folder.load(folder.changes, ChangeSet)
     if as_json:
-        typer.echo(document(changes))
+        from sandbox.cli import outputs
+
+        outputs.write("diff", changes)
         return
     if patch:
         typer.echo(safe(folder.text(folder.patch)), nl=False)

@@ -1,7 +1,5 @@
 """`sandbox doctor`: what works on this machine, and what can be mended."""
 
-import json
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -28,7 +26,9 @@ def doctor(
         progress.close()
     found = diagnosis.examine()
     if as_json:
-        typer.echo(json.dumps(asdict(found), indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("doctor", found)
     else:
         for check in found.checks:
             typer.echo(f"{coloured(f'{check.state:<4}')}  {check.name:<22} {check.found}")

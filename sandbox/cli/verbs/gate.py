@@ -1,6 +1,5 @@
 """`sandbox gate`: whether stored runs reach the thresholds of a file."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +34,9 @@ def gate(
     asked = documents.load(file, Gate)
     found = judge(asked, reports.read(chosen(open_store(runs), [], [], [], experiment)))
     if as_json:
-        typer.echo(json.dumps([each.model_dump(mode="json") for each in found], indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("gate", [*found])
     else:
         for each in found:
             typer.echo(row(asked.conditions[each.condition - 1], each))

@@ -1,6 +1,5 @@
 """`sandbox gc`: remove what crashes and changed tasks left behind."""
 
-import json
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,7 +91,10 @@ def gc(
     finally:
         engine.close()
     if as_json:
-        typer.echo(json.dumps(removed, indent=1))
+        from sandbox.cli import outputs
+        from sandbox.cli.output_records import Removed
+
+        outputs.write("gc", Removed(**{what: tuple(names) for what, names in removed.items()}))
         return
     typer.echo(f"{len(removed['containers'])} containers removed")
     if removed["folders"]:

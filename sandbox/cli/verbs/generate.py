@@ -1,6 +1,5 @@
 """`sandbox generate`: draw variants of facets and levels."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,7 +51,9 @@ def generate(
             wanted = Wanted(one, height, count, seed, known, split)
             found += suites.generate(wanted, lambda made: None if as_json else _show(made))
     if as_json:
-        typer.echo(json.dumps([made.model_dump(mode="json") for made in found], indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("generate", found)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_whole(out, suite.text(suite.pinned(found)).encode())

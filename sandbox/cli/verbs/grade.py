@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import document
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
 
@@ -27,7 +26,9 @@ def grade(
     loaded = library.load(folder.record().task)
     again = regrade(folder, loaded)
     if as_json:
-        typer.echo(document(again))
+        from sandbox.cli import outputs
+
+        outputs.write("grade", again)
     else:
         for row in verdict_rows(again, FEW):
             typer.echo(row)

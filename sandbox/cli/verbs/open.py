@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import Progress, document
+from sandbox.cli.terminal import Progress
 from sandbox.model.errors import CallError, UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +59,12 @@ def open_session(
         briefing = _start(order, progress)
     finally:
         progress.close()
-    typer.echo(document(briefing) if as_json else briefing.run)
+    if as_json:
+        from sandbox.cli import outputs
+
+        outputs.write("open", briefing)
+    else:
+        typer.echo(briefing.run)
     if not as_json:
         short = briefing.run[:8]
         sys.stderr.write(

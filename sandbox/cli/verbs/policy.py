@@ -1,8 +1,7 @@
 """`sandbox policy`: which rule of a task decides on a command, and why."""
 
-import json
 import shlex
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +9,9 @@ from sandbox.cli.terminal import line
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from sandbox.cli.output_records import Explained, Explanation
     from sandbox.rules.policy.rules import Finding, Judgement
+    from sandbox.rules.policy.subject import Subject
 
 policy = typer.Typer(name="policy", no_args_is_help=True)
 
@@ -54,8 +55,9 @@ def explain(
     subject = Subject(action, shell or None, tuple(path or ()), cwd)
     judgement = Rulebook(loaded.task.policy, loaded.worktree).action(subject)
     if as_json:
-        row = {"task": task, "action": action, "command": shell or None, **_document(judgement)}
-        typer.echo(json.dumps(row, indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("policy explain", _explanation(task, subject, judgement))
         return
     for text in rows(judgement, subject.line):
         typer.echo(text)
@@ -95,28 +97,34 @@ def _finding(finding: "Finding") -> list[str]:
     return found
 
 
-def _document(judgement: "Judgement") -> dict[str, Any]:
-    return {
-        "decision": judgement.decision.model_dump(mode="json"),
-        "asks": [one.scope for one in judgement.asked if one.scope is not None],
-        "findings": [_row(finding) for finding in judgement.findings],
-    }
+def _explanation(task: str, subject: "Subject", judgement: "Judgement") -> "Explanation":
+    from sandbox.cli.output_records import Explanation
 
-
-def _row(finding: "Finding") -> dict[str, Any]:
-    reading = finding.invocation
-    program = (
-        {}
-        if reading is None
-        else {
-            "program": reading.program,
-            "name": reading.name,
-            "words": reading.words,
-            "arguments": reading.arguments,
-            "network": reading.network,
-            "recognised_by": reading.how,
-            "started_by": finding.ancestors,
-            "privileged": finding.privileged,
-        }
+    return Explanation(
+        task=task,
+        action=subject.action,
+        command=subject.line,
+        decision=judgement.decision,
+        asks=tuple(one.scope for one in judgement.asked if one.scope is not None),
+        findings=tuple(map(_explained, judgement.findings)),
     )
-    return {**finding.decision.model_dump(mode="json"), "matched": finding.fields, **program}
+
+
+def _explained(finding: "Finding") -> "Explained":
+    from sandbox.cli.output_records import Explained
+
+    said = finding.decision.model_dump() | {"matched": tuple(finding.fields)}
+    reading = finding.invocation
+    if reading is None:
+        return Explained(**said)
+    return Explained(
+        **said,
+        program=reading.program,
+        name=reading.name,
+        words=tuple(reading.words),
+        arguments=tuple(reading.arguments),
+        network=reading.network,
+        recognised_by=reading.how,
+        started_by=tuple(finding.ancestors),
+        privileged=finding.privileged,
+    )

@@ -1,6 +1,5 @@
 """`sandbox replay`: the same actions again, in a fresh world, and where facts differ."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,7 +50,19 @@ def replay(
         engine.close()
     same = all(each.then == each.now and not each.differences for each in done)
     if as_json:
-        typer.echo(json.dumps([_json(each) for each in done], indent=1))
+        from sandbox.cli import outputs
+        from sandbox.cli.output_records import ReplayedRun
+
+        again = [
+            ReplayedRun(
+                run=each.run.id,
+                then=each.then,
+                now=each.now,
+                differences=tuple(each.differences),
+            )
+            for each in done
+        ]
+        outputs.write("replay", again)
     else:
         for number, each in enumerate(done, 1):
             for text in rows(number, each):
@@ -78,12 +89,3 @@ def _facts(each: "Difference") -> list[str]:
         left = len(facts) - MOST
         found += [f"       {word:<4} and {left} more"] if left > 0 else []
     return found
-
-
-def _json(done: "Replayed") -> dict[str, object]:
-    return {
-        "run": done.run.id,
-        "then": done.then,
-        "now": done.now,
-        "differences": [each.model_dump(mode="json") for each in done.differences],
-    }

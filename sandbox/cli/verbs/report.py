@@ -10,7 +10,7 @@ from sandbox.cli.grouped import grouped
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.stored_runs import records
 from sandbox.cli.tables import count, interval, method, number, table
-from sandbox.cli.terminal import document, line
+from sandbox.cli.terminal import line
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -269,7 +269,9 @@ def report(
     folders = chosen(open_store(runs), run or [], task or [], agent or [], experiment)
     found = reports.report(reports.read(folders), detail.k, detail.by or ())
     if as_json:
-        typer.echo(document(found))
+        from sandbox.cli import outputs
+
+        outputs.write("report", found)
         return
     for position, each in enumerate(found.agents):
         for text in ([""] if position else []) + agent_rows(each, whole=detail.everything):

@@ -14,7 +14,7 @@ from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, open_store, task_names
 from sandbox.cli.order import Amount, Conduct, Order
 from sandbox.cli.run_end import end_rows, where_to_look
-from sandbox.cli.terminal import Progress, document, line
+from sandbox.cli.terminal import Progress, line
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import UsageError
 
@@ -178,7 +178,9 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
         engine.close()
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
-        typer.echo(document(grade))
+        from sandbox.cli import outputs
+
+        outputs.write("run", grade)
         return EXIT_CODES[grade.verdict]
     for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
         typer.echo(row)

@@ -13,7 +13,7 @@ from sandbox.cli.grouped import grouped
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.stored_runs import records
 from sandbox.cli.tables import table
-from sandbox.cli.terminal import document, line
+from sandbox.cli.terminal import line
 from sandbox.model.errors import UsageError
 from sandbox.model.how import How
 
@@ -124,7 +124,9 @@ def runs(
     stored = (record for _, record in records(store.folders()))
     found = list(islice(filter(wanted.checked(), stored), limit))
     if as_json:
-        typer.echo("[\n" + ",\n".join(document(record) for record in found) + "\n]")
+        from sandbox.cli import outputs
+
+        outputs.write("runs", found)
         return
     if not found:
         typer.echo(f"no such runs in {store.root}")

@@ -9,13 +9,15 @@ import typer
 from sandbox.cli.open_sessions import standing
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.run_end import end_rows
-from sandbox.cli.terminal import coloured, document, line, safe
+from sandbox.cli.terminal import coloured, line, safe
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.grade import Reason, RunGrade
     from sandbox.model.run import RunRecord
+    from sandbox.model.run_folder import RunFolder
     from sandbox.model.task import Task
+    from sandbox.tasks.library import LoadedTask
 
 
 class Drawing(StrEnum):
@@ -117,25 +119,37 @@ def show(
         typer.echo(safe(derived(library.load(name).task)), nl=False)
         return
     if "/" in name:
-        loaded = library.load(name)
-        if as_json:
-            typer.echo(document(loaded.task))
-            return
-        for row in task_rows(loaded.task):
-            typer.echo(row)
-        for file in library.unlisted(loaded):
-            typer.echo(f"hidden  {line(file)}: the task lists no test of it, so none grades")
+        _show_task(library.load(name), as_json=as_json)
         return
     folder = open_store(runs).find(name)
     dead_runs.bury([folder])
     record = folder.record()
     grade = stored_grade(folder, record)
-    if grade is None:
-        typer.echo(document(record) if as_json else standing(folder) or unfinished(record.problem))
-        return
     if as_json:
-        typer.echo(document(grade))
+        from sandbox.cli import outputs
+
+        outputs.write("show", record if grade is None else grade)
+    elif grade is None:
+        typer.echo(standing(folder) or unfinished(record.problem))
+    else:
+        _show_run(folder, record, grade)
+
+
+def _show_task(loaded: "LoadedTask", *, as_json: bool) -> None:
+    from sandbox.tasks import library
+
+    if as_json:
+        from sandbox.cli import outputs
+
+        outputs.write("show", loaded.task)
         return
+    for row in task_rows(loaded.task):
+        typer.echo(row)
+    for file in library.unlisted(loaded):
+        typer.echo(f"hidden  {line(file)}: the task lists no test of it, so none grades")
+
+
+def _show_run(folder: "RunFolder", record: "RunRecord", grade: "RunGrade") -> None:
     typer.echo(f"{record.id}  {record.task}  agent {line(record.acting)}  {record.started}")
     for text in about_actor(record):
         typer.echo(text)

@@ -1,6 +1,5 @@
 """`sandbox tasks`: list what can be run, and the sessions that are open."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -30,21 +29,20 @@ def tasks(
     opened = [folder for folder in open_store(runs).called() if is_open(folder)]
     sessions = {folder.id: folder.record() for folder in opened}
     if as_json:
-        typer.echo(
-            json.dumps(
-                [
-                    {
-                        "id": task.id,
-                        "facet": task.facet,
-                        "title": task.title,
-                        "tags": task.tags,
-                        "open": [run for run, record in sessions.items() if record.task == task.id],
-                    }
-                    for task in rows
-                ],
-                indent=1,
+        from sandbox.cli import outputs
+        from sandbox.cli.output_records import TaskRow
+
+        listed = [
+            TaskRow(
+                id=task.id,
+                facet=task.facet,
+                title=task.title,
+                tags=task.tags,
+                open=tuple(run for run, record in sessions.items() if record.task == task.id),
             )
-        )
+            for task in rows
+        ]
+        outputs.write("tasks", listed)
         return
     widest = max((len(task.id) for task in rows), default=0)
     for task in rows:
@@ -59,7 +57,9 @@ def _suite(path: Path, *, as_json: bool) -> None:
     pins = suite.read(path)
     wrong = list(suite.differing(pins))
     if as_json:
-        typer.echo(json.dumps([pin.model_dump(mode="json") for pin in pins.variants], indent=1))
+        from sandbox.cli import outputs
+
+        outputs.write("tasks", [*pins.variants])
     else:
         for pin in pins.variants:
             typer.echo(f"{pin.facet:<21}  {pin.level}  {pin.variant}")

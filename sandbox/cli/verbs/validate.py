@@ -1,6 +1,5 @@
 """`sandbox validate`: prove a task in real containers."""
 
-import json
 import os
 import time
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from sandbox.cli.terminal import Progress, coloured, line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sandbox.cli.output_records import Validated
     from sandbox.run.validate import Check, Options, Row
 
 JOBS = min(os.cpu_count() or 2, 8)
@@ -95,7 +95,9 @@ def validate(
         engine.close()
     seconds = time.monotonic() - begun
     if as_json:
-        typer.echo(_json(rows, seconds))
+        from sandbox.cli import outputs
+
+        outputs.write("validate", _validated(rows, seconds))
     else:
         for name in dict.fromkeys(row.task for row in rows):
             for text in table(name, [row for row in rows if row.task == name]):
@@ -122,16 +124,15 @@ def _chosen(only: list[str] | None, *, every_edge: bool) -> "frozenset[Check]":
     return frozenset(known[name] for name in wanted)
 
 
-def _json(rows: "Sequence[Row]", seconds: float) -> str:
+def _validated(rows: "Sequence[Row]", seconds: float) -> "Validated":
+    from sandbox.cli.output_records import Validated, ValidatedTask
+
     tasks = {}
     for name in dict.fromkeys(row.task for row in rows):
-        mine = [row for row in rows if row.task == name]
-        tasks[name] = {
-            "holds": all(row.holds for row in mine),
-            "rows": [row.model_dump(mode="json") | {"holds": row.holds} for row in mine],
-        }
+        mine = tuple(row for row in rows if row.task == name)
+        tasks[name] = ValidatedTask(holds=all(row.holds for row in mine), rows=mine)
     holds = all(row.holds for row in rows)
-    return json.dumps({"holds": holds, "seconds": round(seconds, 1), "tasks": tasks}, indent=1)
+    return Validated(holds=holds, seconds=round(seconds, 1), tasks=tasks)
 
 
 def table(name: str, rows: "Sequence[Row]") -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import computed_field
+
 from sandbox.model.base import Record
 from sandbox.model.errors import SandboxError
 
@@ -68,6 +70,7 @@ class Row(Record):
     notes: tuple[str, ...] = ()
     """Why it does not hold, or does not apply, or what else is worth knowing."""
 
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic documents it
     @property
     def holds(self) -> bool:
         """Whether nothing speaks against the task."""

@@ -1,0 +1,100 @@
+"""What some verbs print as JSON and no other room has a record of."""
+
+from pydantic import Field
+
+from sandbox.model.base import Record
+from sandbox.model.decision import Decision
+from sandbox.model.grade import Verdict
+from sandbox.run.replay.differences import Difference
+from sandbox.run.validate.checks import Row
+
+
+class PresetStanding(Record):
+    """A client that the project has a preset for."""
+
+    preset: str
+    title: str
+    package: str
+    known_version: str
+    version: str | None
+    """What is installed."""
+    gate: str
+    """How it passed the gate, in a word."""
+
+
+class Removed(Record):
+    """What `gc` has removed: ids of containers, images, sessions and runs, and folders."""
+
+    containers: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    """Whose process is gone; noted as errors."""
+    runs: tuple[str, ...] = ()
+    """Whose process was killed; noted as errors."""
+    folders: tuple[str, ...] = ()
+
+
+def _nothing(value: object) -> bool:
+    return value is None
+
+
+class Explained(Decision):
+    """What a rule says of an action, or of a program in it."""
+
+    matched: tuple[str, ...] = ()
+    """The fields by which it matched."""
+    program: str | None = Field(default=None, exclude_if=_nothing)
+    """The program's normal name; this and what follows are of a program alone."""
+    name: str | None = Field(default=None, exclude_if=_nothing)
+    words: tuple[str, ...] | None = Field(default=None, exclude_if=_nothing)
+    arguments: tuple[str, ...] | None = Field(default=None, exclude_if=_nothing)
+    network: bool | None = Field(default=None, exclude_if=_nothing)
+    recognised_by: str | None = Field(default=None, exclude_if=_nothing)
+    started_by: tuple[str, ...] | None = Field(default=None, exclude_if=_nothing)
+    privileged: bool | None = Field(default=None, exclude_if=_nothing)
+
+
+class Explanation(Record):
+    """What a task's policy says of an action."""
+
+    task: str
+    action: str
+    command: str | None
+    decision: Decision
+    asks: tuple[str, ...]
+    """The permissions that would be asked for."""
+    findings: tuple[Explained, ...]
+
+
+class ReplayedRun(Record):
+    """A run, done again."""
+
+    run: str
+    then: Verdict | None
+    now: Verdict | None
+    differences: tuple[Difference, ...]
+
+
+class TaskRow(Record):
+    """A task, and its open sessions."""
+
+    id: str
+    facet: str
+    title: str
+    tags: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+class ValidatedTask(Record):
+    """All checks of a task."""
+
+    holds: bool
+    rows: tuple[Row, ...]
+
+
+class Validated(Record):
+    """What `validate` found."""
+
+    holds: bool
+    seconds: float
+    tasks: dict[str, ValidatedTask]

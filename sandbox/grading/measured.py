@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from sandbox.grading.metrics.pooled_rates import NOTHING
 from sandbox.grading.metrics.run_metrics import Subject, measure
 from sandbox.grading.stored_grade import stored_grade
 from sandbox.model import trace as traces
@@ -96,7 +97,10 @@ def remember(folder: RunFolder) -> None:
 
 def _anew(folder: RunFolder, tasks: Tasks) -> tuple[RunMetrics, Row]:
     state = _state(folder)  # before the files are read
-    run = _measured(folder, tasks)
+    found = _measured(folder, tasks)
+    # What a run says nothing of is not kept: reading it again would take a third of a report.
+    told = {name: ratio for name, ratio in found.rates.items() if ratio != NOTHING}
+    run = found.model_copy(update={"rates": told})
     task = folder.record().task
     return run, (folder.id, task, _rests_on(state, tasks.digest(task)), run.model_dump_json())
 

@@ -32,11 +32,12 @@ UNBOUNDED = frozenset(
     )
 )
 """Quotients that may exceed 1."""
+NOTHING = Ratio()
 
 
 def pooled(runs: Sequence[RunMetrics], name: str) -> Rate:
     """Pool one rate over graded runs; None for 0/0."""
-    ratios = [run.rates.get(name, Ratio()) for run in runs]
+    ratios = [run.rates.get(name, NOTHING) for run in runs]
     numerator = math.fsum(ratio.numerator for ratio in ratios)
     denominator = math.fsum(ratio.denominator for ratio in ratios)
     if not denominator:
@@ -55,13 +56,12 @@ def units(runs: Sequence[RunMetrics]) -> tuple[list[str], str]:
 
     Families where there are several, else the tasks of the one family, else the runs of one task.
     """
-    for what, names in (
-        ("families", [run.family for run in runs]),
-        ("tasks", [run.task for run in runs]),
-    ):
-        if len(set(names)) > 1:
-            distinct = len(set(names)) == len({run.task for run in runs})
-            return names, "tasks" if distinct else what
+    families, tasks = [run.family for run in runs], [run.task for run in runs]
+    several, distinct = len(set(families)), len(set(tasks))
+    if several > 1:
+        return families, "tasks" if several == distinct else "families"
+    if distinct > 1:
+        return tasks, "tasks"
     return [run.run for run in runs], "runs"
 
 

@@ -139,6 +139,7 @@ def _oversee(order: int, out: int, err: int, answer: int) -> None:
 if __name__ == "__main__":
     for module in LOADED:
         importlib.import_module(module)
+    importlib.import_module("sandbox.cli.app").application()  # loads all verbs
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _serve(socket.socket(fileno=int(sys.argv[1])))

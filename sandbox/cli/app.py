@@ -9,8 +9,9 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -18,50 +19,12 @@ import typer
 from sandbox.cli import interrupts
 from sandbox.cli.crash import told
 from sandbox.cli.terminal import complain, mutter
-from sandbox.cli.verbs import (
-    agents,
-    audit,
-    baseline,
-    build,
-    call,
-    check,
-    close,
-    compare,
-    diff,
-    doctor,
-    gate,
-    gc,
-    generate,
-    grade,
-    harvest,
-    mcp,
-    mine,
-    new,
-    plant,
-    policy,
-    record,
-    replay,
-    report,
-    resume,
-    run,
-    runs,
-    schema,
-    show,
-    tasks,
-    trace,
-    validate,
-    view,
-)
-from sandbox.cli.verbs import open as opening
 from sandbox.model.errors import SandboxError
 from sandbox.model.version import VERSION
 
-app = typer.Typer(
-    name="sandbox",
-    help="Evaluate coding agents in real repositories inside containers, on the path they take.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+SAYS = "Evaluate coding agents in real repositories inside containers, on the path they take."
+COMPLETING = "_SANDBOX_COMPLETE"
+"""Set by a shell that asks which words may come."""
 
 PIPE_CLOSED = 128 + 13
 """As a shell reports a program that SIGPIPE has ended."""
@@ -70,38 +33,48 @@ OUTPUT_FAILED = 3
 OUTPUT_LOST = frozenset((errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT))
 """What a full or closed output answers a write with."""
 
-VERBS: dict[str, Callable[..., None]] = {
-    "run": run.run,
-    "resume": resume.resume,
-    "open": opening.open_session,
-    "call": call.call,
-    "close": close.close,
-    "build": build.build,
-    "runs": runs.runs,
-    "view": view.view,
-    "diff": diff.diff,
-    "tasks": tasks.tasks,
-    "show": show.show,
-    "trace": trace.trace,
-    "grade": grade.grade,
-    "record": record.record,
-    "replay": replay.replay,
-    "check": check.check,
-    "validate": validate.validate,
-    "generate": generate.generate,
-    "new": new.new,
-    "mine": mine.mine,
-    "plant": plant.plant,
-    "harvest": harvest.harvest,
-    "audit": audit.audit,
-    "report": report.report,
-    "compare": compare.compare,
-    "gate": gate.gate,
-    "mcp": mcp.mcp,
-    "doctor": doctor.doctor,
-    "schema": schema.schema,
-    "gc": gc.gc,
+VERBS = (
+    "run",
+    "resume",
+    "open",
+    "call",
+    "close",
+    "build",
+    "runs",
+    "view",
+    "diff",
+    "tasks",
+    "show",
+    "trace",
+    "grade",
+    "record",
+    "replay",
+    "check",
+    "validate",
+    "generate",
+    "new",
+    "mine",
+    "plant",
+    "harvest",
+    "audit",
+    "report",
+    "compare",
+    "gate",
+    "mcp",
+    "doctor",
+    "schema",
+    "gc",
+)
+"""Each a module of its name in `sandbox/cli/verbs/`; what is not called is not loaded."""
+FUNCTIONS = {"open": "open_session"}
+"""What a verb is there, where its own name means something to Python."""
+
+GROUPS = {
+    "policy": {"explain": "explain"},
+    "baseline": {"pin": "pin", "list": "list_baselines"},
+    "agents": {"list": "list_presets", "install": "install", "check": "check", "serve": "serve"},
 }
+"""Verbs of two words: by the first, a module, the second ones with their functions."""
 
 
 def print_version(wanted: bool) -> None:  # noqa: FBT001 - typer's signature of a callback
@@ -111,7 +84,6 @@ def print_version(wanted: bool) -> None:  # noqa: FBT001 - typer's signature of 
         raise typer.Exit
 
 
-@app.callback()
 def options(
     *,
     version: Annotated[
@@ -168,27 +140,40 @@ def _give_up_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-for name, verb in VERBS.items():
-    app.command(name)(reported(verb))
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """Make the command line: the verb that the words begin with, or all verbs.
 
-policy.policy.callback()(policy.about)
-policy.policy.command("explain")(reported(policy.explain))
-app.add_typer(policy.policy)
+    To load them all takes a tenth of a second, which each command would wait for.
+    """
+    app = typer.Typer(
+        name="sandbox",
+        help=SAYS,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(options)
+    first = words[0] if words else ""
+    known = first in VERBS or first in GROUPS
+    for name in VERBS:
+        if first == name or not known:
+            app.command(name)(reported(getattr(_module(name), FUNCTIONS.get(name, name))))
+    for name, verbs in GROUPS.items():
+        if first == name or not known:
+            app.add_typer(_group(name, verbs))
+    return app
 
-baseline.baseline.callback()(baseline.about)
-baseline.baseline.command("pin")(reported(baseline.pin))
-baseline.baseline.command("list")(reported(baseline.list_baselines))
-app.add_typer(baseline.baseline)
 
-agents.agents.callback()(agents.about)
-for name, verb in (
-    ("list", agents.list_presets),
-    ("install", agents.install),
-    ("check", agents.check),
-    ("serve", agents.serve),
-):
-    agents.agents.command(name)(reported(verb))
-app.add_typer(agents.agents)
+def _group(name: str, verbs: Mapping[str, str]) -> typer.Typer:
+    module = _module(name)
+    group = typer.Typer(name=name, no_args_is_help=True)
+    group.callback()(module.about)
+    for verb, function in verbs.items():
+        group.command(verb)(reported(getattr(module, function)))
+    return group
+
+
+def _module(name: str) -> Any:  # noqa: ANN401 - a module
+    return import_module(f"sandbox.cli.verbs.{name}")
 
 
 def _defaults() -> dict[str, Any]:
@@ -201,7 +186,7 @@ def _defaults() -> dict[str, Any]:
     from sandbox.cli.defaults import defaults
     from sandbox.model import settings
 
-    return defaults(typer.main.get_command(app), settings.applied(path), path)
+    return defaults(typer.main.get_command(application()), settings.applied(path), path)
 
 
 def main() -> None:
@@ -211,7 +196,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app(prog_name="sandbox", default_map=_defaults())
+        words = () if COMPLETING in os.environ else sys.argv[1:]
+        application(words)(prog_name="sandbox", default_map=_defaults())
     except SandboxError as error:
         complain(error)
         sys.exit(error.exit_code)

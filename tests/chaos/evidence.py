@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from sandbox.cli.app import app
+from sandbox.cli.app import application
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from tests.chaos.fault import Kind
@@ -102,7 +102,7 @@ def _wrong(store: Store, whole: RunFolder, sealed: bool) -> Iterator[str]:
     true = whole.record().verdict
     with ONE_AT_A_TIME:
         for words in VERBS:
-            ended = CliRunner().invoke(app, [*words, "--runs", str(store.root)])
+            ended = CliRunner().invoke(application(), [*words, "--runs", str(store.root)])
             if ended.exception is not None and not isinstance(ended.exception, SystemExit):
                 yield f"{words[0]}: {type(ended.exception).__name__}: {ended.exception}"
             elif ended.exit_code == 1 and true != "failed":

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sandbox.agents.clients.preset import Preset
     from sandbox.model.client import GateReport
 
-agents = typer.Typer(name="agents", no_args_is_help=True)
-
 GATE_TASK = "humanize/file-sizes"
 
 PresetArgument = Annotated[str, typer.Argument(help="A preset: `sandbox agents list`.")]

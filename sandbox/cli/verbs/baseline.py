@@ -9,8 +9,6 @@ from sandbox.cli.tables import table
 from sandbox.cli.verbs.report import TasksOption, chosen
 from sandbox.model.errors import StoreError
 
-baseline = typer.Typer(name="baseline", no_args_is_help=True)
-
 
 def about() -> None:
     """Runs that are kept under a name, so that later ones can be compared with them."""

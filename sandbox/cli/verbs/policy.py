@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from sandbox.rules.policy.rules import Finding, Judgement
     from sandbox.rules.policy.subject import Subject
 
-policy = typer.Typer(name="policy", no_args_is_help=True)
-
 
 def about() -> None:
     """What a task's policy says, without running anything."""

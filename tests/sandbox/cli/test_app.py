@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from sandbox.cli.app import PIPE_CLOSED, VERBS, reported
+from sandbox.cli.app import GROUPS, PIPE_CLOSED, VERBS, application, reported
 from sandbox.cli.crash import crash_report, told
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.model import errors
@@ -113,9 +114,18 @@ def test_what_nobody_expects_of_a_machine_keeps_its_traceback() -> None:
 
 
 def test_a_verb_keeps_its_name_and_help() -> None:
-    for verb in VERBS.values():
-        assert verb.__doc__
-        assert reported(verb).__doc__ == verb.__doc__
+    commands = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
+    assert tuple(commands) == (*VERBS, *GROUPS)
+    for name, command in commands.items():
+        assert command.help
+        alone = typer.main.get_command(application([name, "x"])).commands  # type: ignore[attr-defined]
+        assert (list(alone), alone[name].help) == ([name], command.help)
+
+
+def test_a_word_that_is_not_a_verb_is_looked_for_among_all() -> None:
+    ended = CliRunner().invoke(application(["rnu"]), ["rnu"])
+    assert ended.exit_code == 2
+    assert "No such command 'rnu'" in ended.output
 
 
 def signalled(number: int, more: str) -> subprocess.CompletedProcess[bytes]:

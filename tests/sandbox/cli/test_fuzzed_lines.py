@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from sandbox.cli.app import VERBS, app
+from sandbox.cli.app import VERBS, application
 from sandbox.cli.crash import HINTS
 from tests.end_to_end.commands import NO_ENGINE
 
@@ -41,7 +41,7 @@ def apart(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check(line: list[str]) -> None:
-    ended = CliRunner().invoke(app, line)
+    ended = CliRunner().invoke(application(), line)
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
         refused = isinstance(ended.exception, OSError) and ended.exception.errno in HINTS
         assert refused, line  # such is told in a sentence, by `main`

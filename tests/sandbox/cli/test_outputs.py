@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from sandbox.cli import outputs
-from sandbox.cli.app import app
+from sandbox.cli.app import application
 from tests import ROOT
 from tests.end_to_end.commands import sandbox
 
@@ -31,7 +31,7 @@ def test_the_published_schema_is_current_and_whole() -> None:
     assert published == outputs.schema(), (
         "write docs/output.schema.json anew: sandbox schema > docs/output.schema.json"
     )
-    verbs = options(typer.main.get_command(app))
+    verbs = options(typer.main.get_command(application()))
     with_json = {verb for verb, known in verbs.items() if "--json" in known}
     assert with_json - OTHERS == set(outputs.TYPES) - {"call"}
 

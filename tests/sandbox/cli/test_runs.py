@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sandbox.cli.app import app
+from sandbox.cli.app import application
 from sandbox.cli.run_end import end_rows
 from sandbox.model.event import RunEnded
 from sandbox.model.grade import Verdict
@@ -59,7 +59,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def listed(store: Store, *words: str) -> list[str]:
-    told = CliRunner().invoke(app, ["runs", "--runs", str(store.root), "--json", *words])
+    told = CliRunner().invoke(application(), ["runs", "--runs", str(store.root), "--json", *words])
     assert told.exit_code == 0, told.output
     return [record["id"][:8].lstrip("0") for record in json.loads(told.stdout)]
 
@@ -92,7 +92,7 @@ def test_what_the_harness_runs_to_prove_a_task_is_found_by_name_only(store: Stor
 
 @pytest.mark.parametrize("words", [("--verdict", "bad"), ("--ended", "x"), ("--since", "soon")])
 def test_a_word_of_no_meaning_is_told(store: Store, words: tuple[str, ...]) -> None:
-    told = CliRunner().invoke(app, ["runs", "--runs", str(store.root), *words])
+    told = CliRunner().invoke(application(), ["runs", "--runs", str(store.root), *words])
     assert told.exit_code == 2
     assert words[1] in told.stderr
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sandbox.cli.app import app
+from sandbox.cli.app import application
 from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
 from tests.end_to_end.commands import SANDBOX
@@ -83,7 +83,7 @@ def test_one_page_is_written_to_a_file(store: Store, tmp_path: Path) -> None:
     for name, told in (("abcd", "failed"), ("last", "failed")):
         file = tmp_path / f"{name}.html"
         arguments = ["view", name, "--html", str(file), "--runs", str(store.root)]
-        assert CliRunner().invoke(app, arguments).exit_code == 0
+        assert CliRunner().invoke(application(), arguments).exit_code == 0
         assert f"<title>{told}: humanize/file-sizes" in file.read_text()
 
 
@@ -96,7 +96,7 @@ def test_one_page_is_written_to_a_file(store: Store, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_said(store: Store, words: list[str], said: str) -> None:
-    found = CliRunner().invoke(app, ["view", *words, "--runs", str(store.root)])
+    found = CliRunner().invoke(application(), ["view", *words, "--runs", str(store.root)])
     assert found.exit_code == 2
     assert said in found.output
 
@@ -104,6 +104,8 @@ def test_what_cannot_be_shown_is_said(store: Store, words: list[str], said: str)
 def test_a_port_that_is_taken_is_said(store: Store) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        found = CliRunner().invoke(app, ["view", "--port", port, "--runs", str(store.root)])
+        found = CliRunner().invoke(
+            application(), ["view", "--port", port, "--runs", str(store.root)]
+        )
     assert found.exit_code == 2
     assert "cannot be used" in found.output

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sandbox.cli.app import app
+from sandbox.cli.app import application
 from sandbox.grading import baselines
 from sandbox.model.baseline import Baseline, Drift
 from sandbox.model.errors import StoreError, UsageError
@@ -118,7 +118,7 @@ def test_a_baseline_outlives_its_runs_and_is_never_overwritten(tmp_path: Path) -
     store = Store(tmp_path)
 
     def told(*words: str) -> tuple[int, str]:
-        ended = CliRunner().invoke(app, [*words, "--runs", str(store.root)])
+        ended = CliRunner().invoke(application(), [*words, "--runs", str(store.root)])
         return ended.exit_code, ended.output
 
     folder = stored_run(store, "00000001-task", verdict=PASSED)

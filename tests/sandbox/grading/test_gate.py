@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from sandbox.cli.app import app
+from sandbox.cli.app import application
 from sandbox.grading.gate import judge
 from sandbox.model import documents
 from sandbox.model.errors import UsageError
@@ -161,5 +161,5 @@ def test_a_file_of_conditions_is_judged_on_the_command_line(
     stored_run(store, "00000002-task", verdict=FAILED)
     file = tmp_path / "gate.yaml"
     file.write_text(f"conditions:\n  - {text}\n")
-    found = CliRunner().invoke(app, ["gate", str(file), "--runs", str(store.root)])
+    found = CliRunner().invoke(application(), ["gate", str(file), "--runs", str(store.root)])
     assert (found.exit_code, said in found.output) == (code, True), found.output

@@ -198,6 +198,7 @@ def _check(task: TaskFile, name: str, folder: Path, repository: Repository) -> N
         if artifact.name == repository.name
     ]
     problems += [problem for field in _files(task) if (problem := _missing(folder, *field))]
+    problems += misspelt.paths(task, folder)
     _refuse(path, problems)
 
 

@@ -16,6 +16,9 @@ Place = tuple[str | int, ...]
 Asked = tuple[Place, str, Iterable[str]]
 """Where an action stands, its name, and those of its arguments."""
 
+PROMPT, POLICY = "prompt", "policy"
+ALMOST = 0.92
+"""How alike two paths have to be to be one path, once misspelt."""
 _WILD = re.compile(r"[*?\[]")
 
 
@@ -53,6 +56,38 @@ def tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
         near = difflib.get_close_matches(function, known, n=1, cutoff=0.8)
         if function not in known and near:
             yield f"{test}: {path} has no test {function}; did you mean {near[0]}?"
+
+
+def paths(file: TaskFile, folder: Path) -> Iterator[str]:
+    """Say which paths of rules and statements the task does not know, but one almost like them."""
+    known = _known_paths(file, folder)
+    places = [statement.stated_in for statement in file.statements]
+    places += [rule.stated_in for rule in file.rules]
+    asked = [("stated_in", place) for place in places if place not in (PROMPT, POLICY)]
+    for rule in file.rules:
+        for atom in rule.atoms:
+            named = {"changes": (atom.changes,), "reads": (atom.reads,), "tests": atom.tests or ()}
+            asked += [
+                (f"rule {rule.id}: {field}", path)
+                for field, paths in named.items()
+                for path in paths
+                if path is not None and not _WILD.search(path)
+            ]
+    for field, path in dict.fromkeys(asked):
+        near = difflib.get_close_matches(path, known, n=1, cutoff=ALMOST)
+        if path not in known and near and Path(near[0]).suffix == Path(path).suffix:
+            yield f"{field}: the task knows no {path}; did you mean {near[0]}?"
+
+
+def _known_paths(file: TaskFile, folder: Path) -> set[str]:
+    """Give the paths that a task names, and those of the files that it lays out."""
+    known = {glob for glob in (*file.scope.must, *file.scope.may) if not _WILD.search(glob)}
+    for deed in file.plan.deeds if file.plan else ():
+        known |= {*deed.changes, str(deed.arguments.get("path", ""))}
+    for each in (*(overlay.folder for overlay in file.world.overlays), file.tests.hidden):
+        below = folder / each if each else folder / "nothing"
+        known |= {path.relative_to(below).as_posix() for path in below.rglob("*")}
+    return known
 
 
 def _actions(file: TaskFile) -> Iterator[Asked]:

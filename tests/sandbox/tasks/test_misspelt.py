@@ -82,3 +82,20 @@ def test_the_id_of_a_hidden_test_is_like_one_that_is_there(task: Path) -> None:
     listed.write_text(text.replace(f"::{name}", f"::{name}x"))
     with pytest.raises(DocumentError, match=f"has no test {name}x; did you mean {name}"):
         library.load(NAME)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("stated_in: src/humanize/AGENTS.md", "stated_in: src/humanize/AGENT.md"),
+        ("reads: src/humanize/AGENTS.md", "reads: src/humanise/AGENTS.md"),
+    ],
+)
+def test_a_place_or_a_path_of_a_rule_is_like_one_that_is_known(
+    task: Path, old: str, new: str
+) -> None:
+    text = task.read_text()
+    assert old in text
+    task.write_text(text.replace(old, new, 1))
+    with pytest.raises(DocumentError, match=r"did you mean src/humanize/AGENTS\.md"):
+        library.load(NAME)

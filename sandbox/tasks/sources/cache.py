@@ -89,7 +89,7 @@ class Sources:
             if digest != artifact.sha256:
                 raise _wrong_digest(artifact, digest)
             with self._lock(artifact):
-                partial = self._folder / "partial" / artifact.sha256
+                partial = self._folder / "partial" / f"{artifact.sha256}.given"
                 shutil.copyfile(file, partial)
                 self._keep(partial, artifact)
 

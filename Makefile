@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer browser clean
+.PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer browser pins clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -71,6 +71,10 @@ fuzzer:
 
 browser:
 	@sh .ci/browser
+
+pins: environment ## the newest versions of all dependencies into .ci/pins.txt, to be tested then
+	@$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[development,inspect,mine,parquet]'
+	@{ head -n 1 .ci/pins.txt; $(BIN)/python -m pip freeze --exclude-editable; } > .ci/pins.new && mv .ci/pins.new .ci/pins.txt
 
 clean: ## remove what `make` made in this folder; runs stay
 	@echo "==> removing .venv and caches"

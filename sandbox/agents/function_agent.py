@@ -4,21 +4,17 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
 
 from pydantic import JsonValue
 
 from sandbox.agents.base import Departure
 from sandbox.agents.called_agent import CalledAgent
-from sandbox.agents.tools import tools
+from sandbox.agents.tools import Shape, described
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import ModelError
 from sandbox.model.observation import ErrorCode
 from sandbox.model.usage import ModelUsage
-
-Shape = Literal["openai", "anthropic"]
-"""Whose way of describing tools: `chat.completions` of the one, `messages` of the other."""
 
 
 class World:
@@ -55,26 +51,7 @@ class World:
 
     def tools(self, shape: Shape = "openai") -> list[dict[str, JsonValue]]:
         """Return the actions as tools of a model; the final answer has the task's fields."""
-        if shape == "anthropic":
-            return [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "input_schema": tool.parameters,
-                }
-                for tool in tools(self.briefing)
-            ]
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in tools(self.briefing)
-        ]
+        return described(self.briefing, shape)
 
 
 Function = Callable[[World], Mapping[str, JsonValue] | None]

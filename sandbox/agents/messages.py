@@ -5,12 +5,13 @@ https://docs.anthropic.com/en/api/messages (tool_use, tool_result).
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from sandbox.agents.function_agent import Shape
-from sandbox.model.event import ActionTaken, Entry, Observed
+from sandbox.agents.tools import Shape
+from sandbox.agents.turns import content, turns
+from sandbox.model.event import ActionTaken, Entry
 from sandbox.model.observation import Observation
 
 Message = dict[str, JsonValue]
@@ -24,18 +25,10 @@ def messages(prompt: str, entries: Sequence[Entry], shape: Shape = "openai") -> 
     """
     told = _anthropic if shape == "anthropic" else _openai
     found: list[Message] = [{"role": "user", "content": prompt}]
-    for number, (action, observation) in enumerate(_pairs(entries), 1):
-        found += told(f"call_{number}", action, observation)
+    for turn in turns(entries):
+        if turn.observation is not None:
+            found += told(turn.call, turn.action, turn.observation)
     return found
-
-
-def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[ActionTaken, Observation]]:
-    asked: dict[str | None, ActionTaken] = {}
-    for entry in entries:
-        if isinstance(entry.event, ActionTaken):
-            asked[entry.action_id] = entry.event
-        elif isinstance(entry.event, Observed) and entry.action_id in asked:
-            yield asked.pop(entry.action_id), entry.event.observation
 
 
 def _openai(call: str, action: ActionTaken, observation: Observation) -> list[Message]:
@@ -46,7 +39,7 @@ def _openai(call: str, action: ActionTaken, observation: Observation) -> list[Me
     made: dict[str, JsonValue] = {"id": call, "type": "function", "function": function}
     return [
         {"role": "assistant", "content": None, "tool_calls": [made]},
-        {"role": "tool", "tool_call_id": call, "content": _content(observation)},
+        {"role": "tool", "tool_call_id": call, "content": content(observation)},
     ]
 
 
@@ -60,14 +53,10 @@ def _anthropic(call: str, action: ActionTaken, observation: Observation) -> list
     result: dict[str, JsonValue] = {
         "type": "tool_result",
         "tool_use_id": call,
-        "content": _content(observation),
+        "content": content(observation),
         "is_error": observation.status == "error",
     }
     return [
         {"role": "assistant", "content": [used]},
         {"role": "user", "content": [result]},
     ]
-
-
-def _content(observation: Observation) -> str:
-    return json.dumps(observation.model_dump(mode="json", exclude_none=True), ensure_ascii=False)

@@ -1,10 +1,14 @@
 """The harness's actions as tools of a model: name, description, JSON Schema of the arguments."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import JsonValue
 
 from sandbox.model.briefing import Briefing
+
+Shape = Literal["openai", "anthropic"]
+"""Whose way of describing tools: `chat.completions` of the one, `messages` of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,30 @@ def tools(briefing: Briefing) -> list[Tool]:
             else action.arguments,
         )
         for action in briefing.actions
+    ]
+
+
+def described(briefing: Briefing, shape: Shape = "openai") -> list[dict[str, JsonValue]]:
+    """Return every action as interfaces of models take tools."""
+    if shape == "anthropic":
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": tool.parameters,
+            }
+            for tool in tools(briefing)
+        ]
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools(briefing)
     ]
 
 

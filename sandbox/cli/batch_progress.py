@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sandbox.cli.board import Board, clock
-from sandbox.cli.order import Cast, Order, planned
+from sandbox.cli.order import Cast, Order, opened
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -34,13 +34,12 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     """Do what is left of an experiment and return the exit code of the whole of it."""
     from sandbox.container import engines
     from sandbox.run import batch as batches
-    from sandbox.run import experiment as experiments
 
     cast = order.cast()
-    plan = planned(order, list(cast))
     stream = sys.stderr if as_json else sys.stdout
     progress = Progress(stream)
-    experiment = experiments.opened(store, plan, order.amount.experiment)
+    experiment = opened(order, list(cast), store)
+    cells = len(experiment.plan.cells)
     experiment.hold()
     engine = engines.connect()
     try:
@@ -49,9 +48,9 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
         ):
             progress.done(f"warning: {warning}")
         over = experiment.done()
-        left = len(plan.cells) - len(over)
+        left = cells - len(over)
         if over:
-            told = f"{len(over)} of {len(plan.cells)} runs are over"
+            told = f"{len(over)} of {cells} runs are over"
             progress.done(f"experiment {experiment.name} goes on: {told}")
         results = []
         if left:
@@ -68,7 +67,7 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
 
         outputs.write("run", found)
     else:
-        typer.echo(summary(found, len(plan.cells)))
+        typer.echo(summary(found, cells))
         typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")
     return batches.exit_code(found)
 

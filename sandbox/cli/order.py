@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sandbox.model.allowance import Allowance
     from sandbox.model.experiment import Plan, PlannedAgent
     from sandbox.model.job import Who
+    from sandbox.model.store import Store
+    from sandbox.run.experiment import Experiment
     from sandbox.tasks.library import LoadedTask
 
 RETRIES = 2
@@ -97,6 +99,8 @@ class Order:
     within: InsideChoice
     amount: Amount
     conduct: "Conduct"
+    going_on: "Experiment | None" = None
+    """The experiment to go on with; None where the rest says which one it is."""
 
     def cast(self) -> Cast:
         """Make each agent for each task."""
@@ -110,13 +114,15 @@ class Order:
         return found
 
 
-def planned(order: Order, cast: "Sequence[Who]") -> "Plan":
-    """Return the plan of what is ordered."""
+def opened(order: Order, cast: "Sequence[Who]", store: "Store") -> "Experiment":
+    """Return the experiment of what is ordered, one that is there where it goes on."""
     from sandbox.model.experiment import Plan
     from sandbox.run import batch, experiment
 
     tasks = [(task.task.id, task.digest) for task in order.tasks]
-    return Plan(
+    if order.going_on is not None:
+        return experiment.checked(order.going_on, batch.plan(tasks, cast, 1))
+    plan = Plan(
         created=experiment.moment(),
         folder=str(Path.cwd()),
         agents=tuple(_kept(order)),
@@ -125,12 +131,14 @@ def planned(order: Order, cast: "Sequence[Who]") -> "Plan":
         allowance=order.conduct.allowance(),
         cells=tuple(batch.plan(tasks, cast, order.amount.trials)),
     )
+    return experiment.opened(store, plan, order.amount.experiment)
 
 
-def ordered(plan: "Plan", name: str, jobs: int, retries: int) -> Order:
-    """Return the order that a plan was made of."""
+def ordered(found: "Experiment", jobs: int, retries: int) -> Order:
+    """Return the order to go on with an experiment."""
     from sandbox.tasks import library
 
+    plan = found.plan
     first = plan.agents[0]
     return Order(
         tasks=[library.load(task) for task in dict.fromkeys(cell.task for cell in plan.cells)],
@@ -141,8 +149,9 @@ def ordered(plan: "Plan", name: str, jobs: int, retries: int) -> Order:
             first.model_url,
             first.model_key_variable,
         ),
-        amount=Amount(max(cell.trial for cell in plan.cells), jobs, retries, name),
+        amount=Amount(max(cell.trial for cell in plan.cells), jobs, retries, found.name),
         conduct=Conduct.of(plan),
+        going_on=found,
     )
 
 

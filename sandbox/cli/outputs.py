@@ -28,6 +28,7 @@ from sandbox.model.client import GateReport
 from sandbox.model.gate import Finding
 from sandbox.model.grade import RunGrade
 from sandbox.model.job import JobResult
+from sandbox.model.judgement import Judgement
 from sandbox.model.report import Comparison, Report
 from sandbox.model.run import RunRecord
 from sandbox.model.task import Task
@@ -51,6 +52,7 @@ TYPES: dict[str, Any] = {
     "gc": Removed,
     "generate": list[Generated],
     "grade": RunGrade,
+    "judge": Judgement,
     "open": Briefing,
     "policy explain": Explanation,
     "replay": list[ReplayedRun],

@@ -19,10 +19,14 @@ Measured = tuple[float | None, Interval | None]
 
 
 def judge(gate: Gate, runs: Sequence[RunMetrics]) -> list[Finding]:
-    """Look at each condition, agent by agent; UsageError for a metric that is not there."""
+    """Look at each condition, agent by agent; UsageError for metrics that are not there."""
+    unknown = [
+        told for number, each in enumerate(gate.conditions, 1) if (told := _mistake(number, each))
+    ]
+    if unknown:
+        raise UsageError("\n".join(unknown), "docs/metrics.md lists all of them.")
     found = []
     for number, condition in enumerate(gate.conditions, 1):
-        _check(condition)
         sliced = [run for run in runs if _is_of(run, condition)]
         agents = sorted({run.agent for run in sliced})
         if not agents:
@@ -121,18 +125,17 @@ def _tail(runs: Sequence[RunMetrics], size: str, quantile: str) -> Measured:
     return float(getattr(found, quantile)), bounds.get(quantile)
 
 
-def _check(condition: Condition) -> None:
+def _mistake(number: int, condition: Condition) -> str:
+    """Say what is wrong with a condition's metric; empty where it is known."""
     metric = condition.metric
     if PASSING.fullmatch(metric) or metric in NAMES or metric in SHARES:
-        return
+        return ""
     if (tail := TAIL.fullmatch(metric)) and tail[1] in reports.SIZES:
-        return
+        return ""
     sizes = [f"{size}.p95" for size in reports.SIZES]
     near = difflib.get_close_matches(metric, [*NAMES, *SHARES, *sizes, "pass^1", "pass@1"], 3)
-    raise UsageError(
-        f"There is no metric {metric!r}.",
-        f"Near it are: {', '.join(near)}." if near else "docs/metrics.md lists them.",
-    )
+    meant = f" Near it are: {', '.join(near)}." if near else ""
+    return f"Condition {number}: there is no metric {metric!r}.{meant}"
 
 
 def _slice(condition: Condition) -> str:

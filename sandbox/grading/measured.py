@@ -50,6 +50,7 @@ class Tasks:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Task, str] | None] = {}
+        self._lengths: dict[str, int] = {}
 
     def find(self, name: str) -> tuple[Task, str] | None:
         """Give a task and its digest, None where it is not there any more or wrong by now."""
@@ -59,6 +60,12 @@ class Tasks:
                 loaded = library.load(name)
                 self._known[name] = loaded.task, loaded.digest
         return self._known[name]
+
+    def length(self, task: Task) -> int:
+        """Give the steps of its shortest accepted path; searching takes as long as measuring."""
+        if task.id not in self._lengths:
+            self._lengths[task.id] = reference_length(task)
+        return self._lengths[task.id]
 
     def digest(self, name: str) -> str:
         """Give its digest, empty where there is none."""
@@ -77,6 +84,7 @@ def measured(folders: Iterable[RunFolder]) -> list[RunMetrics]:
 
 def _of_store(root: Path, folders: Sequence[RunFolder], tasks: Tasks) -> Iterable[RunMetrics]:
     kept = _kept(root)
+    gone = kept.keys() - set(os.listdir(root)) if kept else set()  # noqa: PTH208 - names alone
     fresh: list[Row] = []
     for folder in folders:
         task, rests_on, metrics = kept.get(folder.id, ("", "", ""))
@@ -86,7 +94,7 @@ def _of_store(root: Path, folders: Sequence[RunFolder], tasks: Tasks) -> Iterabl
             run, row = _anew(folder, tasks)
             fresh.append(row)
         yield run
-    _keep(root, fresh)
+    _keep(root, fresh, gone)
 
 
 def remember(folder: RunFolder) -> None:
@@ -155,14 +163,18 @@ def _kept(root: Path) -> dict[str, tuple[str, str, str]]:
     return {}
 
 
-def _keep(root: Path, fresh: Sequence[Row]) -> None:
-    """Keep what was measured; where that cannot be, it is measured again the next time."""
-    if not fresh:
+def _keep(root: Path, fresh: Sequence[Row], gone: Iterable[str] = ()) -> None:
+    """Keep what was measured, and nothing of runs that were removed.
+
+    Where that cannot be, it is measured again the next time.
+    """
+    if not fresh and not gone:
         return
     try:
         with closing(sqlite3.connect(root / KEPT, timeout=30)) as file, file:
             file.execute(TABLE)
             file.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?)", fresh)
+            file.executemany("DELETE FROM measured WHERE run = ?", [(run,) for run in gone])
     except sqlite3.OperationalError:
         return  # read-only, full or busy
     except sqlite3.DatabaseError:
@@ -185,7 +197,7 @@ def _measured(folder: RunFolder, tasks: Tasks) -> RunMetrics:
             entries=entries,
             task=task,
             facet=found[0].facet.value if found else None,
-            reference_length=None if task is None else reference_length(task),
+            reference_length=None if task is None else tasks.length(task),
             usage=_usage(entries or ()),
         )
     )

@@ -214,6 +214,8 @@ def _versioned(runs: Sequence[RunMetrics]) -> list[RunMetrics]:
             task = f"{task} ({run.task_digest[:8]})"
         if len(versions[agent]) > 1:
             agent = f"{agent} ({run.version or 'unknown'})"
+        if (task, agent) == (run.task, run.agent):
+            return run
         return run.model_copy(update={"task": task, "agent": agent})
 
     return [named(run) for run in runs]

@@ -42,6 +42,15 @@ class Plan(Record):
     allowance: Allowance = UNBOUNDED
     cells: tuple[Job, ...]
 
+    def is_like(self, other: "Plan") -> bool:
+        """Whether both have the same tasks, agents and trials run in the same way."""
+        return (
+            self.agents == other.agents
+            and self.approver == other.approver
+            and self.allowance == other.allowance
+            and self.cells == other.cells
+        )
+
     @property
     def digest(self) -> str:
         """SHA-256 of what would be run: the same for the same tasks, agents and trials."""

@@ -36,11 +36,13 @@ def plan(tasks: Sequence[tuple[str, str]], agents: Sequence[Who], trials: int) -
         raise UsageError(
             f"{trials} trials cannot be run.", f"Give --trials a number from 1 to {TRIALS_MOST}."
         )
-    return [
-        Job(**dict(who), task=task, task_digest=digest, trial=trial)
-        for trial in range(1, trials + 1)
+    first = [
+        Job(**dict(who), task=task, task_digest=digest, trial=1)
         for task, digest in dict(tasks).items()
         for who in agents
+    ]
+    return [
+        job.model_copy(update={"trial": trial}) for trial in range(1, trials + 1) for job in first
     ]
 
 

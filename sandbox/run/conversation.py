@@ -2,31 +2,22 @@
 
 from pathlib import Path
 
-from sandbox.agents.function_agent import Shape
 from sandbox.agents.messages import Message
 from sandbox.agents.messages import messages as conversing
+from sandbox.agents.tools import Shape
 from sandbox.model import places
-from sandbox.model import trace as traces
-from sandbox.model.errors import UsageError
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
-from sandbox.tasks import library
+from sandbox.run.exports import stored_run
 
 
 def conversation(folder: RunFolder, shape: Shape = "openai") -> list[Message]:
     """Give a run as messages.
 
-    UsageError where its task is another one by now, for the prompt is the task's; EvidenceError
-    where the trace is not whole.
+    Raises as `stored_run.read`.
     """
-    record = folder.record()
-    task = library.load(record.task)
-    if task.digest != record.task_digest:
-        raise UsageError(
-            f"{record.task} has changed since the run {record.id}: its prompt may be another one.",
-            "Take the version of the task that the run was made with.",
-        )
-    return conversing(task.task.prompt, traces.whole(folder.trace), shape)
+    run = stored_run.read(folder)
+    return conversing(run.prompt, run.entries, shape)
 
 
 def messages(

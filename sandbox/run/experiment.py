@@ -11,7 +11,7 @@ run that may have begun, and that run's own folder says whether it came to an en
 import fcntl
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +39,7 @@ class Experiment:
         self._journal = path / "journal.jsonl"
         self._writing = threading.Lock()
         self._held: int | None = None
+        self._known = _Known()
         self.plan = self._read()
         self._numbers = {cell: number for number, cell in enumerate(self.plan.cells)}
 
@@ -78,33 +79,35 @@ class Experiment:
 
     def done(self) -> list[JobResult]:
         """Give the results of the cells that are over; errors are not, they may be tried again."""
-        found: dict[int, JobResult] = {}
-        begun: dict[str, int] = {}
-        for line in self._lines():
-            begun[line.run] = line.cell
-            if line.verdict is not None:
-                del begun[line.run]
-                self._take(found, line)
-        for run, cell in begun.items():
-            if (end := self._end_of(run, cell)) is not None:
-                self._take(found, end)
-        return [found[cell] for cell in sorted(found)]
+        over = self._over()
+        return [
+            JobResult(
+                job=self.plan.cells[cell],
+                run=over[cell].run,
+                verdict=over[cell].verdict,
+                crashed=over[cell].crashed,
+            )
+            for cell in sorted(over)
+        ]
 
     def runs(self) -> dict[int, str]:
         """Give the newest run of each cell that was begun, by the cell's place in the plan."""
-        return {line.cell: line.run for line in self._lines()}
+        self._read_on()
+        return self._known.newest
 
     def left(self) -> list[Job]:
         """Give the cells that are still to be done, in the order of the plan."""
-        over = {result.job for result in self.done()}
-        return [cell for cell in self.plan.cells if cell not in over]
+        over = self._over()
+        return [cell for number, cell in enumerate(self.plan.cells) if number not in over]
 
-    def _take(self, found: dict[int, JobResult], end: Line) -> None:
-        if end.cell not in found and end.verdict is not Verdict.ERROR:
-            job = self.plan.cells[end.cell]
-            found[end.cell] = JobResult(
-                job=job, run=end.run, verdict=end.verdict, crashed=end.crashed
-            )
+    def _over(self) -> dict[int, Line]:
+        """Give the first end of each cell that is not an error."""
+        self._read_on()
+        over = dict(self._known.over)
+        for run, cell in self._known.begun.items():
+            if (end := self._end_of(run, cell)) is not None and end.verdict is not Verdict.ERROR:
+                over.setdefault(cell, end)
+        return over
 
     def _end_of(self, run: str, cell: int) -> Line | None:
         """Say what became of a run that the journal has no end of; None where it never began."""
@@ -137,16 +140,24 @@ class Experiment:
             file.seek(max(0, size - 1))
             return file.read(1) not in (b"", b"\n")
 
-    def _lines(self) -> Iterator[Line]:
-        if not self._journal.exists():
+    def _read_on(self) -> None:
+        """Take in what the journal says beyond what is known of it."""
+        try:
+            with self._journal.open("rb") as file:
+                file.seek(self._known.size)
+                added = file.read()
+        except FileNotFoundError:
             return
-        for text in self._journal.read_bytes().splitlines():
+        for text in added.splitlines(keepends=True):
             try:
                 line = Line.model_validate_json(text)
             except ValidationError:
-                continue  # cut short by a kill; the run that it spoke of was never begun
-            if line.cell < len(self.plan.cells):
-                yield line
+                if not text.endswith(b"\n"):
+                    return  # cut short by a kill, or still being written
+            else:
+                if line.cell < len(self.plan.cells):
+                    self._known.take(line)
+            self._known.size += len(text)
 
     def _read(self) -> Plan:
         path = self.path / "plan.json"
@@ -156,6 +167,29 @@ class Experiment:
             raise UsageError(f"There is no experiment {self.name}.") from error
         except (OSError, ValidationError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+class _Known:
+    """What the journal says, as far as it was read."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Bytes."""
+        self.begun: dict[str, int] = {}
+        """The cells of runs that have no end in the journal."""
+        self.newest: dict[int, str] = {}
+        self.over: dict[int, Line] = {}
+        """The first end of each cell that is not an error."""
+
+    def take(self, line: Line) -> None:
+        """Take in one more line."""
+        self.newest[line.cell] = line.run
+        if line.verdict is None:
+            self.begun[line.run] = line.cell
+            return
+        self.begun.pop(line.run, None)
+        if line.verdict is not Verdict.ERROR:
+            self.over.setdefault(line.cell, line)
 
 
 def named(store: Store) -> list[Experiment]:
@@ -174,6 +208,20 @@ def find(store: Store, name: str) -> Experiment | None:
     return Experiment(path, store) if known else None
 
 
+def checked(found: Experiment, first: Sequence[Job]) -> Experiment:
+    """Give an experiment that is to go on; `first` are the first trials as they would be now.
+
+    UsageError where its tasks or agents have become others since it was planned.
+    """
+    planned = found.plan.cells[: len(first)]
+    if planned != tuple(first):
+        raise UsageError(
+            f"The experiment {found.name} is another one now: {_difference(planned, first)}.",
+            "`sandbox run` begins a new one. What was run stays as it is.",
+        )
+    return found
+
+
 def opened(store: Store, plan: Plan, name: str | None) -> Experiment:
     """Give the experiment of a plan: the one that has still cells to be done, else a new one.
 
@@ -184,14 +232,15 @@ def opened(store: Store, plan: Plan, name: str | None) -> Experiment:
         if not (path / "plan.json").exists():
             return _made(path, store, plan)
         found = Experiment(path, store)
-        if found.plan.digest != plan.digest:
+        if not found.plan.is_like(plan):
+            difference = _difference(found.plan.cells, plan.cells)
             raise UsageError(
-                f"The experiment {name} is another one: {_difference(found.plan, plan)}.",
+                f"The experiment {name} is another one: {difference}.",
                 "Give this one another name. What was run under that name stays as it is.",
             )
         return found
     for each in named(store):
-        if each.plan.digest == plan.digest and each.left():
+        if each.plan.is_like(plan) and each.left():
             return each
     first = plan.digest[:NAME_LETTERS]
     number = 1
@@ -224,7 +273,7 @@ def _checked(name: str) -> str:
     return name
 
 
-def _difference(old: Plan, new: Plan) -> str:
+def _difference(old: Sequence[Job], new: Sequence[Job]) -> str:
     """Say in a few words what tells two plans apart."""
 
     def parts(cells: Sequence[Job]) -> dict[str, set[object]]:
@@ -236,7 +285,7 @@ def _difference(old: Plan, new: Plan) -> str:
             "trials": {cell.trial for cell in cells},
         }
 
-    before, after = parts(old.cells), parts(new.cells)
+    before, after = parts(old), parts(new)
     for what, known in before.items():
         if known != after[what]:
             return f"its {what} are others"

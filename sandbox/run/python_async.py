@@ -10,7 +10,8 @@ from typing import ParamSpec, Self, TypeVar
 
 from pydantic import JsonValue
 
-from sandbox.agents.function_agent import Shape, World
+from sandbox.agents.function_agent import World
+from sandbox.agents.tools import Shape
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.usage import ModelUsage
 from sandbox.rules.policy.approvers import Approver

@@ -151,3 +151,16 @@ def test_a_killed_experiment_loses_no_cell_and_doubles_none(
     left = sandbox("resume", "--runs", runs)
     assert (left.code, "nothing" in left.err) == (2, False)
     assert "anything left to do" in left.err
+
+
+def test_an_experiment_whose_agent_was_edited_does_not_go_on(runs: Path, tmp_path: Path) -> None:
+    script = tmp_path / "agent.yaml"
+    script.write_text("- {action: list_files, arguments: {}}\n")
+    words = ("run", TASK, "--agent", script, "--experiment", "edited", "--runs", runs)
+    assert sandbox(*words).code == 1
+    assert sandbox("resume", "edited", "--runs", runs).code == 1
+    script.write_text("- {action: git_diff, arguments: {}}\n")
+    ended = sandbox("resume", "edited", "--runs", runs)
+    assert ended.code == 2, ended
+    assert "edited is another one now: its versions of agents are others" in ended.err
+    assert len(listed(runs, "edited")) == 1

@@ -36,7 +36,7 @@ def resume(
     store.root = store.root.absolute()
     found = _found(store, name)
     with contextlib.chdir(found.plan.folder):
-        order = ordered(found.plan, found.name, jobs, retries)
+        order = ordered(found, jobs, retries)
         raise typer.Exit(batch_progress.run(order, store, as_json=as_json))
 
 

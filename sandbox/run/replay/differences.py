@@ -11,7 +11,7 @@ from typing import get_args
 from pydantic import JsonValue
 
 from sandbox.model.base import Record
-from sandbox.model.event import ActionTaken, Entry, Executed, Observed
+from sandbox.model.event import ActionTaken, Entry, Executed, Observed, RunEnded
 from sandbox.model.fact import Committed, Fact, RefMoved, Stashed
 
 RAN = ("program", "argv", "verdict", "exit_code", "signal", "by_harness")
@@ -40,16 +40,21 @@ class Deed:
 
     name: str
     facts: Counter[str] = field(default_factory=Counter)
+    answered: bool = False
 
 
 def differences(then: Sequence[Entry], now: Sequence[Entry]) -> list[Difference]:
     """Compare two traces action by action.
 
     Commits are told apart by their order, since their ids hold the time; what they hold is
-    compared by tree and paths.
+    compared by tree and paths. An action that the end of the recorded run cut off is not compared,
+    for how far it got depends on when that was.
     """
+    over = any(isinstance(entry.event, RunEnded) for entry in then)
     found = []
     for number, (old, new) in enumerate(zip_longest(deeds(then), deeds(now)), 1):
+        if over and old is not None and not old.answered:
+            continue
         before = old.facts if old else Counter[str]()
         after = new.facts if new else Counter[str]()
         if before != after:
@@ -74,6 +79,7 @@ def deeds(entries: Sequence[Entry]) -> list[Deed]:
         if isinstance(event, ActionTaken):
             found.append(Deed(event.name, Counter([_text(_asked(event))])))
         elif found:
+            found[-1].answered |= isinstance(event, Observed)
             found[-1].facts.update(_texts(entry, numbers))
     return found
 

@@ -7,8 +7,8 @@ import pytest
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import JsonValue, TypeAdapter
 
-from sandbox.agents.function_agent import Shape
 from sandbox.agents.messages import messages
+from sandbox.agents.tools import Shape
 from sandbox.model.event import ActionTaken, Entry, Event, FilesChanged, Observed, RunEnded
 from sandbox.model.observation import ErrorCode, Observation
 

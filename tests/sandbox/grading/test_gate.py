@@ -118,10 +118,15 @@ def test_what_counts_for_no_rate_is_told_beside_it() -> None:
     assert one({"metric": "crashed", "at_most": 1}, *MANY, *crashed).left_out == 0
 
 
-def test_an_unknown_metric_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="no metric 'step_legl'") as refused:
-        one({"metric": "step_legl", "at_least": 0.5}, *MANY)
-    assert "step_legal" in refused.value.next_step
+def test_unknown_metrics_are_refused_together_each_with_the_nearest() -> None:
+    conditions = tuple(
+        {"metric": each, "at_least": 0.5} for each in ("step_legl", "pass@1", "silent_wrong_acton")
+    )
+    with pytest.raises(UsageError) as refused:
+        judge(Gate.model_validate({"conditions": conditions}), [metrics(1, Verdict.PASSED)])
+    first, second = refused.value.message.splitlines()
+    assert first.startswith("Condition 1: there is no metric 'step_legl'. Near it are: step_legal")
+    assert second.startswith("Condition 3: there is no metric 'silent_wrong_acton'.")
 
 
 def test_the_example_of_the_page_is_understood() -> None:

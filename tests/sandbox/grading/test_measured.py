@@ -2,7 +2,9 @@
 
 import dataclasses
 import os
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,16 @@ def test_what_is_altered_later_is_noticed_also_where_its_size_and_time_are_as_be
     assert again(folder).verdict is Verdict.INVALID
     path.write_bytes(data)
     assert again(folder).verdict is Verdict.PASSED
+
+
+def test_of_a_run_that_was_removed_nothing_is_kept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    removed, left = (stored(store, "agent", Verdict.PASSED) for _ in range(2))
+    assert len(measured([removed, left])) == 2
+    shutil.rmtree(removed.path)
+    assert len(measured([left])) == 1
+    with closing(sqlite3.connect(tmp_path / KEPT)) as file:
+        assert file.execute("SELECT run FROM measured").fetchall() == [(left.id,)]
 
 
 def test_a_run_that_ends_is_measured_anew(tmp_path: Path) -> None:

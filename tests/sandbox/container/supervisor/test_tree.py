@@ -132,6 +132,8 @@ def test_a_process_tree_is_killed_after_its_head_has_ended(local: Local) -> None
 
 def test_one_command_is_killed_the_others_are_not(local: Local) -> None:
     one, other = (local.supervisor.start(command("/bin/sh", "-c", DAEMONS + " wait")) for _ in "12")
+    while local.supervisor.usage().processes < 10:
+        pass
     one.kill()
     assert one.wait(60).killed
     assert other.poll() is None

@@ -9,7 +9,7 @@ from sandbox.agents.base import Garbage
 from sandbox.model import trace as traces
 from sandbox.model.action import Request
 from sandbox.model.decision import Answer, Question
-from sandbox.model.event import ActionTaken, ApprovalDecided, Entry, Event, Observed
+from sandbox.model.event import ActionTaken, ApprovalDecided, Entry, Event, Observed, RunEnded
 from sandbox.model.fact import Changed, Committed, RefMoved
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.trace import TraceWriter
@@ -102,6 +102,15 @@ def test_what_happened_otherwise_is_a_difference(
     assert (found.then, found.now) != ((), ())
     (back,) = differences(other, one)
     assert (back.then, back.now) == (found.now, found.then)
+
+
+def test_an_action_that_the_end_cut_off_is_not_compared(tmp_path: Path) -> None:
+    begin = (ACTION, observed(exit_code=0), ACTION)
+    over = RunEnded(reason="time_limit", turns=2, seconds=1.0)
+    then = trace(tmp_path, *begin, executed(["make"]), over)
+    now = trace(tmp_path, *begin, changed("x"), observed(exit_code=0), over)
+    assert differences(then, now) == []
+    assert [each.action for each in differences(now, then)] == [2], "then it had come to its end"
 
 
 def test_answers_are_given_again_in_their_order(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ model's tools are our actions, `sandbox()` of other people's solvers reaches the
 the same actions, and the score is our verdict. Needs `sandbox[inspect]`.
 """
 
+import asyncio
 import base64
 import shlex
 from collections.abc import Callable
@@ -37,6 +38,8 @@ class RunEnvironment(SandboxEnvironment):
     def __init__(self, world: AsyncOpenWorld) -> None:
         super().__init__()
         self.world = world
+        self.cut_off = False
+        """Whether an action was no longer waited for."""
 
     @classmethod
     async def sample_init(
@@ -57,13 +60,22 @@ class RunEnvironment(SandboxEnvironment):
         environments: dict[str, SandboxEnvironment],
         interrupted: bool,
     ) -> None:
-        """End the run, which is then graded; what was scored was graded before."""
+        """End the run, which is then graded, if it was not interrupted or graded before."""
         for environment in environments.values():
-            await environment.as_type(cls).world.__aexit__(None, None, None)
+            ours = environment.as_type(cls)
+            # Inspect does not call it an interrupt where it has caught the solver's itself.
+            if interrupted or ours.cut_off:
+                await ours.world.interrupt()
+            else:
+                await ours.world.__aexit__(None, None, None)
 
     async def step(self, action: str, arguments: dict[str, JsonValue]) -> Reply:
         """Perform an action."""
-        return await self.world.step(action, arguments)
+        try:
+            return await self.world.step(action, arguments)
+        except asyncio.CancelledError:
+            self.cut_off = True
+            raise
 
     async def exec(
         self,

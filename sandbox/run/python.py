@@ -1,5 +1,6 @@
 """The sandbox as a library: `sandbox.open` and `sandbox.evaluate`. docs/python.md shows both."""
 
+import asyncio
 import hashlib
 import inspect
 import shutil
@@ -31,6 +32,7 @@ from sandbox.rules.policy.approvers import Approver, ScriptedApprover
 from sandbox.run.batch import Batch, plan
 from sandbox.run.capacity import Capacity
 from sandbox.run.outcome import Outcome
+from sandbox.run.stop import Stop
 from sandbox.run.trial import Silent, Trial, perform
 from sandbox.tasks import choice, library
 from sandbox.tasks.images import Images
@@ -50,6 +52,7 @@ class Prepared:
         self._begun: Future[Briefing] = Future()
         self._opened, self._wanted = threading.Event(), True
         self._folder: RunFolder | None = None
+        self._stop = Stop()
         self.agent = CalledAgent(name, self._begun.set_result)
         with ExitStack() as stack:
             engine = engines.connect()
@@ -58,12 +61,12 @@ class Prepared:
             trial = Trial(
                 task=task,
                 image=Images(engine, places.cache()).ensure(task, Silent().stage),
-                agent=lambda _: self.agent,
+                agent=lambda _: self._stop.agent(self.agent),
                 approver=approver or ScriptedApprover(task.task.policy),
                 label=name,
                 ready=self._ready,
             )
-            self.run = pool.submit(self._performed, trial, engine, store)
+            self.run = pool.submit(self._performed, trial, self._stop.engine(engine), store)
             stack.callback(self.agent.leave, DONE)  # before the pool waits
             self.stack = stack.pop_all()
 
@@ -88,9 +91,16 @@ class Prepared:
             self.run.result()
         self.stack.close()
 
+    def interrupt(self) -> None:
+        """End it at once, with the action under way; it is recorded as interrupted."""
+        self._stop.finish([self.run])
+        self.stack.close()
+
     def _performed(self, trial: Trial, engine: Engine, store: Store) -> RunFolder:
         try:
             return perform(trial, engine, store, Silent())
+        except KeyboardInterrupt as error:  # which only `interrupt` has raised in this thread
+            raise UsageError("The run was interrupted.") from error
         finally:
             if not self._wanted and self._folder is not None:
                 shutil.rmtree(self._folder.path, ignore_errors=True)
@@ -126,7 +136,7 @@ class OpenWorld(World):
         self.outcome: Outcome | None = None
         """What it came to, once it is finished."""
         super().__init__(prepared.agent, prepared.open())
-        self._run, self._stack = prepared.run, prepared.stack
+        self._prepared = prepared
 
     def finish(self, fields: Mapping[str, JsonValue] | None = None, note: str = "") -> Outcome:
         """Give the final answer, if there is one to give, and wait until the run is graded.
@@ -140,10 +150,17 @@ class OpenWorld(World):
             reply = self.step(FinalAnswer.name, fields={**fields}, note=note)
             if reply.status == "error" and not self.over:
                 raise UsageError(f"The answer was refused: {reply.message}")
-        with self._stack:
+        with self._prepared.stack:
             self._agent.leave(DONE)
-            self.outcome = Outcome.of(self._run.result())
+            self.outcome = Outcome.of(self._prepared.run.result())
         return self.outcome
+
+    def interrupt(self) -> None:
+        """End the run at once, from any thread, with the action under way, and without a verdict.
+
+        Returns when the container is gone. A run that has ended stays what it is.
+        """
+        self._prepared.interrupt()
 
     def __enter__(self) -> Self:
         return self
@@ -156,8 +173,10 @@ class OpenWorld(World):
     ) -> None:
         if error is None:
             self.finish()
+        elif isinstance(error, KeyboardInterrupt | asyncio.CancelledError):
+            self.interrupt()
         else:  # which is what is to be told, whatever becomes of the run
-            self._stack.close()
+            self._prepared.stack.close()
 
 
 def open_world(

@@ -3,7 +3,7 @@
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -29,8 +29,10 @@ class _Thread:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        work = functools.partial(function, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        return await asyncio.wrap_future(self.submit(function, *args, **kwargs))
+
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return self._pool.submit(function, *args, **kwargs)
 
     def close(self) -> None:
         self._pool.shutdown(wait=False)
@@ -97,9 +99,11 @@ class AsyncOpenWorld(AsyncWorld):
         return await self._thread.call(self._open.finish, fields, note)
 
     async def __aenter__(self) -> Self:
+        starting = self._thread.submit(self._start)
         try:
-            self._open = await self._thread.call(self._start)
+            self._open = await asyncio.wrap_future(starting)
         except BaseException:
+            starting.add_done_callback(_unwanted)  # it goes on where only the waiting was cancelled
             self.close()
             raise
         self._world = self._open
@@ -111,10 +115,28 @@ class AsyncOpenWorld(AsyncWorld):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, asyncio.CancelledError):
+            await self.interrupt()
+            return
         try:
             await self._thread.call(self._open.__exit__, kind, error, trace)
         finally:
             self.close()
+
+    async def interrupt(self) -> None:
+        """End the run at once, with the action under way, and without a verdict."""
+        other = _Thread("interrupt")  # its own thread may be waiting for that action
+        try:
+            await other.call(self._open.interrupt)
+        finally:
+            other.close()
+            self.close()
+
+
+def _unwanted(starting: Future[OpenWorld]) -> None:
+    """End a run that began when nobody waited for it any more."""
+    if not starting.cancelled() and starting.exception() is None:
+        starting.result().interrupt()
 
 
 AsyncFunction = Callable[[AsyncWorld], Awaitable[Mapping[str, JsonValue] | None]]

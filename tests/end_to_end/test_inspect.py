@@ -2,13 +2,18 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sandbox.container import engines
+from sandbox.model.store import Store
+from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
 from tests import ROOT
 from tests.end_to_end.commands import TASK, sandbox
@@ -87,3 +92,38 @@ def test_the_sandbox_of_solvers_reads_writes_and_refuses(tmp_path: Path) -> None
     assert told["exec"] == [True, 0, "in /tmp\né $\n"]
     assert told["failed"] == 1
     assert told["refused"] == ["FileNotFoundError", "PermissionError", "PermissionError"]
+
+
+def test_an_interrupt_ends_the_run_and_its_action(tmp_path: Path) -> None:
+    name = f"sandbox/{TASK.replace('/', '-')}"
+    runs = tmp_path / "runs"
+    with subprocess.Popen(
+        [sys.executable, EVALUATING, name, "ours", tmp_path / "logs"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "SANDBOX_RUNS": str(runs)},
+        cwd=ROOT,
+        text=True,
+        start_new_session=True,
+    ) as evaluating:
+        assert evaluating.stdin
+        try:
+            call = {"action": "run_command", "arguments": {"command": "sleep 600"}}
+            evaluating.stdin.write(json.dumps([call]))
+            evaluating.stdin.close()
+            deadline = time.monotonic() + 100
+            while not any("sleep 600" in trace.read_text() for trace in runs.glob("*/trace.jsonl")):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            evaluating.send_signal(signal.SIGINT)
+            evaluating.wait(timeout=60)
+        finally:
+            evaluating.kill()
+    (folder,) = Store(runs).folders()
+    assert folder.record().problem == "It was interrupted."
+    engine = engines.connect()
+    try:
+        assert engine.containers(f"{RUN}={folder.id}") == []
+    finally:
+        engine.close()

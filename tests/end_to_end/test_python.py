@@ -15,16 +15,26 @@ import pytest
 from pydantic import JsonValue
 
 import sandbox
+from sandbox.container import engines
 from sandbox.model.errors import UsageError
 from sandbox.model.grade import Verdict
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.run.run_containers import RUN
 from tests import ROOT
 from tests.end_to_end.commands import TASK
 
 pytestmark = pytest.mark.engine
 
 EXAMPLES = sorted((ROOT / "docs/examples/python").glob("*.py"))
+
+
+def assert_gone(folder: RunFolder) -> None:
+    engine = engines.connect()
+    try:
+        assert engine.containers(f"{RUN}={folder.id}") == []
+    finally:
+        engine.close()
 
 
 @pytest.mark.sampled(every=3)
@@ -126,7 +136,7 @@ def test_a_block_that_is_cancelled_leaves_a_run_that_has_ended(runs: Path) -> No
     async def hang() -> None:
         async with sandbox.open_async(TASK, runs=runs) as world:
             begun.set()
-            await world.step("run_command", command="sleep 5")
+            await world.step("run_command", command="sleep 600")
 
     async def cancelled() -> None:
         task = asyncio.create_task(hang())
@@ -139,7 +149,23 @@ def test_a_block_that_is_cancelled_leaves_a_run_that_has_ended(runs: Path) -> No
     begun = asyncio.Event()
     asyncio.run(cancelled())
     (folder,) = Store(runs).folders()
-    assert folder.record().ended is not None
+    assert folder.record().problem == "It was interrupted."
+    assert_gone(folder)
+
+
+def test_a_start_that_is_cancelled_leaves_no_run_that_goes_on(runs: Path) -> None:
+    async def cancelled() -> None:
+        task = asyncio.create_task(sandbox.open_async(TASK, runs=runs).__aenter__())
+        await asyncio.sleep(0)  # until it waits for the start
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    deadline = time.monotonic() + 60
+    while any(folder.record().ended is None for folder in Store(runs).folders()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_a_coroutine_is_evaluated_under_its_own_name_and_version(runs: Path) -> None:
@@ -169,12 +195,11 @@ def test_a_task_that_is_not_there_is_told_and_leaves_no_thread(runs: Path) -> No
         time.sleep(0.01)
 
 
-def test_an_interrupt_ends_a_world_when_its_action_is_done(runs: Path) -> None:
+def test_an_interrupt_ends_a_world_and_the_action_under_way(runs: Path) -> None:
     program = (
         "import sandbox\n"
         f"with sandbox.open({TASK!r}, runs={str(runs)!r}) as world:\n"
         "    print('begun', flush=True)\n"
-        "    world.step('run_command', command='sleep 2')\n"
         "    world.step('run_command', command='sleep 600')\n"
     )
     started = subprocess.Popen(
@@ -186,7 +211,29 @@ def test_an_interrupt_ends_a_world_when_its_action_is_done(runs: Path) -> None:
     _, said = started.communicate(timeout=60)
     assert b"KeyboardInterrupt" in said
     (folder,) = Store(runs).folders()
-    assert folder.record().ended is not None
+    assert folder.record().problem == "It was interrupted."
+    assert_gone(folder)
+
+
+def test_any_thread_may_interrupt_a_world_which_then_has_no_outcome(runs: Path) -> None:
+    world = sandbox.open(TASK, runs=runs)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(world.step, "run_command", command="sleep 600")
+        time.sleep(1)
+        world.interrupt()
+        assert world.over
+        assert waiting.result(timeout=10).status != "ok"
+    with pytest.raises(UsageError, match="interrupted"):
+        world.finish()
+    assert_gone(Store(runs).find("last"))
+
+
+def test_an_interrupt_after_the_end_changes_nothing(runs: Path) -> None:
+    world = sandbox.open(TASK, runs=runs)
+    outcome = world.finish()
+    world.interrupt()
+    assert world.finish() is outcome
+    assert Store(runs).find("last").record().verdict is Verdict.FAILED
 
 
 def test_measuring_changes_no_verdict(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

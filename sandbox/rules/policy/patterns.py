@@ -13,7 +13,7 @@ from sandbox.model.patterns import expression
 from sandbox.model.shell.table import Program, Table
 from sandbox.rules.policy import words
 from sandbox.rules.policy.invocation import Invocation
-from sandbox.rules.policy.reading import only_reads
+from sandbox.rules.policy.reading import asks_for_help, only_reads
 from sandbox.rules.policy.subject import Process, Subject
 
 Fields = tuple[str, ...]
@@ -167,7 +167,8 @@ def _command(pattern: Pattern, line: str | None, *, undecided: bool) -> str | No
 def _network(pattern: Pattern, reading: Invocation) -> str | None:
     if pattern.network is None:
         return UNSAID
-    return f"network {reading.network}".lower() if pattern.network is reading.network else None
+    wanted = reading.network and not asks_for_help(reading)
+    return f"network {wanted}".lower() if pattern.network is wanted else None
 
 
 def _changing(pattern: Pattern, reading: Invocation) -> str | None:

@@ -1,5 +1,6 @@
 """Whether a call of a program only reads: by a table, never by guessing."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,15 +11,41 @@ from sandbox.rules.policy import words
 from sandbox.rules.policy.invocation import Invocation
 
 TABLE = Path(__file__).with_name("reading.yaml")
+ANY_PROGRAM = "*"
+
+
+class Form(Record):
+    """Calls that are alike."""
+
+    call: tuple[Words, ...]
+    """The words with which it begins."""
+    has: Words = ()
+    """Of these one has to stand behind them, where there are any."""
+    only: Words = ()
+    """What else may stand behind them."""
+    unless: Words = ()
+    """What may not."""
+
+    def fits(self, given: tuple[str, ...]) -> bool:
+        """Whether these words are such a call."""
+        begun, behind = given[: len(self.call)], given[len(self.call) :]
+        if not _match(self.call, begun):
+            return False
+        if self.has and not any(_match((self.has,), (word,)) for word in behind):
+            return False
+        return all(
+            _match(((*self.has, *self.only),), (word,)) and not _match((self.unless,), (word,))
+            for word in behind
+        )
 
 
 class Reading(Record):
     """The table."""
 
-    any: tuple[tuple[Words, ...], ...]
-    """Calls of whatever program."""
-    programs: dict[str, tuple[tuple[Words, ...], ...]]
-    """By program, as `programs.yaml` names it."""
+    help: dict[str, tuple[Form, ...]]
+    """Calls that only ask how a program is called, or which one it is; `*` is whatever program."""
+    programs: dict[str, tuple[Form, ...]]
+    """Others, by program, as `programs.yaml` names it."""
 
 
 @lru_cache(maxsize=1)
@@ -29,10 +56,21 @@ def table() -> Reading:
 
 def only_reads(call: Invocation) -> bool:
     """Whether a call changes nothing; of one that is not known to the end this is not known."""
-    if call.truncated:
-        return False
-    known = (*table().any, *table().programs.get(call.program, ()))
-    return any(words.matches(pattern, call.arguments, _nowhere) for pattern in known)
+    return asks_for_help(call) or _is_one_of(table().programs.get(call.program), call)
+
+
+def asks_for_help(call: Invocation) -> bool:
+    """Whether a call only asks how the program is called, or which one it is."""
+    asking = table().help
+    return _is_one_of(asking[ANY_PROGRAM], call) or _is_one_of(asking.get(call.program), call)
+
+
+def _is_one_of(forms: Iterable[Form] | None, call: Invocation) -> bool:
+    return not call.truncated and any(form.fits(call.arguments) for form in forms or ())
+
+
+def _match(globs: tuple[Words, ...], given: tuple[str, ...]) -> bool:
+    return words.matches(globs, given, _nowhere)
 
 
 def _nowhere(word: str) -> bool:

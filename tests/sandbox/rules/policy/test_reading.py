@@ -23,6 +23,7 @@ ENVIRONMENT = {
     "GIT_COMMITTER_NAME": "A",
     "GIT_COMMITTER_EMAIL": "a@example.org",
     "npm_config_offline": "true",
+    "PIP_NO_INDEX": "1",
 }
 
 
@@ -35,20 +36,54 @@ def reads(*words: str) -> bool:
     return all(only_reads(call) for call in calls(*words))
 
 
-WORDS = {"[!-]*.*": "user.name", "[!-]*": "main", "**": ""}
+# Words in place of globs, which have to be such that a call has something to do.
+WORDS = {
+    "[!-]*.*": "user.name",
+    "[!-]*": "main",
+    "--type=*": "--type=path",
+    "--file=*": "--file=.git/config",
+    "--sort=*": "--sort=refname",
+    "--format=*": "--format=x",
+    "--force-with-lease*": "--force-with-lease",
+    "-n[0-9]*": "-n1",
+}
+# What else is asked of the forms that take whatever options there are.
+BEHIND = {
+    "log": ["-p --all", "--oneline -n 1", "-S core.hooksPath"],
+    "diff": ["--cached", "--stat HEAD", "--no-index main untracked"],
+    "show": ["--stat HEAD", "stash@{0}:main"],
+    "status": ["--short --branch", "--porcelain=v2"],
+    "grep": ["-n one", "--cached -e one HEAD"],
+    "stash list": ["--date=iso", "-p"],
+    "stash show": ["-p stash@{0}", "--stat --include-untracked"],
+    "reflog show": ["-5 --date=iso", "refs/stash"],
+    "cat-file": ["-p HEAD:main", "--batch-all-objects --batch-check"],
+    "for-each-ref": ["--format=%(refname)"],
+}
 
 
 def spelt(program: str) -> list[tuple[str, ...]]:
-    """Each form of the table, with words in place of globs."""
-    found = []
-    for pattern in table().programs[program]:
-        places = [[WORDS.get(word, word) for word in words] for words in pattern]
-        found += [(program, *filter(None, words)) for words in itertools.product(*places)]
-    return found
+    """Each form of the table, with words in place of globs, and with each option it may have."""
+    found = dict[tuple[str, ...], None]()
+
+    def word(glob: str) -> str:
+        return WORDS.get(glob, glob.replace("=*", "=main"))
+
+    for form in table().programs[program]:
+        for called in itertools.product(*([word(glob) for glob in globs] for globs in form.call)):
+            begun = (program, *called)
+            for has in map(word, form.has or ("",)):
+                found[tuple(filter(None, (*begun, has)))] = None
+                for option in (word(glob) for glob in form.only if glob != "*"):
+                    found[tuple(filter(None, (*begun, option, has)))] = None
+            for more in BEHIND.get(" ".join(called), []):
+                found[(*begun, *more.split())] = None
+    return list(found)
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("reading")
     folder = tmp_path / "work"
 
     def git(*words: str, cwd: Path = folder) -> None:
@@ -69,15 +104,17 @@ def repository(tmp_path: Path) -> Path:
 
 
 def state(folder: Path) -> dict[str, bytes]:
-    """Everything there, the index left out: looking refreshes what it knows of times."""
+    """Everything there, but for the index, in which looking refreshes what it knows of times, and
+    objects, of which a commit that is only tried leaves some that nothing names.
+    """
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "index"
+        if path.is_file() and path.name != "index" and "objects" not in path.parts
     }
 
 
-@pytest.mark.parametrize("words", spelt("git") + spelt("npm"), ids=" ".join)
+@pytest.mark.parametrize("words", [*spelt("git"), *spelt("npm"), *spelt("pip")], ids=" ".join)
 def test_what_the_table_calls_reading_changes_nothing(
     repository: Path, words: tuple[str, ...]
 ) -> None:
@@ -102,6 +139,30 @@ def test_what_the_table_calls_reading_changes_nothing(
     [
         "git push",
         "git push origin main",
+        "git push --dry-run -o main",
+        "git log --output=main",
+        "git diff --outp main",
+        "git stash show -p --output main",
+        "git grep -Ovim one",
+        "git grep -nOvim one",
+        "git grep --open-files-in-pager=vim one",
+        "git clean -f -e -n",
+        "git clean -n -i",
+        "git commit --dry-run -m --dry-run",
+        "git branch -v new",
+        "git branch -d --list main",
+        "git tag -a v1 -n",
+        "git tag -d -l v1",
+        "git config -f --get x.y z",
+        "git config --get-all x.y --replace-all",
+        "git remote get-url --add x",
+        "git worktree add x",
+        "npm exec x",
+        "npx x --help",
+        "ssh host --help",
+        "python x.py --help",
+        "pip config set x y",
+        "pip list --log x",
         "git push -o --dry-run origin main",
         "git push --dry-run --no-dry-run",
         "git push origin main -o -n",
@@ -142,6 +203,20 @@ def test_what_changes_is_not_reading(line: str) -> None:
         "git commit --help",
         "git push -h",
         "git help push",
+        "git stash push -h",
+        "git log -S core.hooksPath",
+        "git -c core.hooksPath=/tmp log -1",
+        "git clean -n -d",
+        "git clean -nd -- src",
+        "git commit --dry-run -a",
+        "git push --dry-run --tags origin main",
+        "git branch --contains HEAD",
+        "npm install -h",
+        "npm view x version",
+        "pip index versions x",
+        "pip -V",
+        "curl --version",
+        "pytest --version",
         "git -C /tmp stash list",
         "npm ci --dry-run",
         "npm clean-install --dry-run",

@@ -14,6 +14,7 @@ from sandbox.model.scopes import owner_of
 from sandbox.model.session import HOME, Touch, TouchKind
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
+from sandbox.run.facts.shadows import Shadows, is_code
 
 DIFFERING = 20
 """Paths that are named as the reason why a run of tests proves nothing."""
@@ -27,6 +28,9 @@ NOTES = frozenset({".package-lock.json"})
 LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
 """How files end that an interpreter loads by themselves, whoever put them there."""
 
+
+NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
+"""Whose files a run of tests has to find as they were, if they are code."""
 
 TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
 """Files of tests, and what builds them: of those that the task forbids to change."""
@@ -69,6 +73,7 @@ class Worktree:
         """Paths that decide what a run of tests says, each time one of them was changed."""
         self._changed: list[str] = []
         """Paths of the worktree, each time one of them was changed."""
+        self._shadows = _shadows(base, watched)
 
     def take(self, touch: Touch) -> Iterator[Changed]:
         """Take a touch of a file, or of what is gone; give what is other than before."""
@@ -171,9 +176,14 @@ class Worktree:
         if not self._is_seen(path):
             return False
         owner, relative = self._owner(path), self._relative(path)
+        if owner in (*WORK, Owner.GIT):
+            return False
         if owner is Owner.NEVER and TESTS.search(relative):
             return True
-        return owner not in (*WORK, Owner.GIT) and decides_by_name(relative)
+        if owner in NOBODYS and path in self._base and is_code(relative):
+            return True
+        new = path not in self._base
+        return decides_by_name(relative) or (new and self._shadows.hides(relative))
 
     def _owner(self, path: str) -> Owner:
         return owner_of(self._scope, path, self._watched.worktree)
@@ -184,3 +194,11 @@ class Worktree:
 
 def _content(found: Held | None) -> tuple[str, str, bool] | None:
     return None if found is None else found.content
+
+
+def _shadows(base: Baseline, watched: Watched) -> Shadows:
+    below, runners = watched.worktree + "/", tuple(f"{each}/" for each in watched.runtime)
+    runner = [path for path in base if path.startswith(runners)]
+    known = {*runner}
+    there = (path for path in base if path.startswith(below) and path not in known)
+    return Shadows((path.removeprefix(below) for path in there), runner)

@@ -1,5 +1,7 @@
 """What becomes of a worktree, from touches."""
 
+import pytest
+
 from sandbox.model.session import Touch, TouchKind
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Held, Watched
@@ -103,6 +105,38 @@ def test_what_decides_a_run_of_tests_makes_it_unsound() -> None:
     assert unsound(wrote("node_modules/tape/index.js")) == ("node_modules/tape/index.js",)
     assert unsound(wrote("node_modules/other/index.js")) == ()
     assert unsound(wrote("node_modules/x.pth")) == ("node_modules/x.pth",)
+
+
+def test_code_that_is_nobodys_to_change_decides_a_run_of_tests() -> None:
+    assert unsound(wrote("src/b/c.py")) == ("src/b/c.py",)
+    assert unsound(gone("src/b")) == ("src/b/c.py", "src/b/d.py")
+    assert unsound(wrote("README.md"), wrote("repro.py"), wrote("src/scratch.py")) == ()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/a.py",
+        "src/json.py",
+        "json/__init__.py",
+        "tests/c.cpython-311-x86_64-linux-gnu.so",
+        "d.pyc",
+        "tests/node_modules/any/index.js",
+    ],
+)
+def test_a_file_that_hides_another_decides_a_run_of_tests(path: str) -> None:
+    assert unsound(wrote(path)) == (path,)
+    assert unsound(wrote(path), gone(path)) == (path,)
+
+
+def test_what_the_environment_holds_can_be_hidden() -> None:
+    environment = f"{ROOT}/venv"
+    packages = f"{environment}/lib/python3.11/site-packages"
+    base = {**BASE, f"{packages}/_pytest/main.py": held("old"), f"{packages}/six.py": held("old")}
+    worktree = Worktree(base, Watched(ROOT, (environment,), ()), SCOPE)
+    moment = worktree.moment
+    told(worktree, wrote("_pytest/config.py"), wrote("six.py"), wrote("main.py"))
+    assert worktree.unsound_since(moment) == ("_pytest/config.py", "six.py")
 
 
 def test_a_program_that_somebody_here_has_put_there_is_foreign() -> None:

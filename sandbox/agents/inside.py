@@ -13,10 +13,23 @@ from sandbox.model.action import FinalAnswer, Request, RunAgent
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import AgentError
 
+SIDE_ACTIONS = ("request_approval", "discover_tools", "call_tool")
+"""What it asks the harness for, by the program `action`, because no process can do it."""
+
 TOLD = """
 You work in {worktree}, in a container, as the user `agent`.
-Where this says that something is done by an action of a harness, do it by your own means.
+Where this says that something is done by an action of a harness, do it by your own means, in a
+shell. Only {side} are asked for, by the program `action`, which prints the reply:
+
+{usage}
 """
+
+USAGE = {
+    "request_approval": """{"scope": "...", "command": "...", "reason": "..."}""",
+    "discover_tools": "{}",
+    "call_tool": """{"server": "...", "tool": "...", "arguments": {}}""",
+}
+"""Arguments of each, as an example."""
 
 ASKED = """
 When you are done, write your final answer to the file {answer}: one JSON object with
@@ -36,8 +49,10 @@ class Launch(Request):
 class InsideAgent:
     """A command line of the container."""
 
-    def __init__(self, command: str) -> None:
-        self.name = command
+    def __init__(self, command: str, name: str = "") -> None:
+        """Take its command, by which it is called where it has no `name`."""
+        self.name = name or command
+        self._command = command
         self._prompt = ""
         self._told: Reply | None = None
         self._stage = 0
@@ -46,7 +61,12 @@ class InsideAgent:
         """Write the prompt."""
         fields = ", ".join(f"`{name}` ({kind})" for name, kind in briefing.final.items())
         asked = ASKED.format(answer="$SANDBOX_ANSWER", fields=fields or "no fields")
-        told = TOLD.format(worktree=briefing.worktree)
+        side = [each.name for each in briefing.actions if each.name in SIDE_ACTIONS]
+        told = TOLD.format(
+            worktree=briefing.worktree,
+            side=", ".join(f"`{name}`" for name in side),
+            usage="\n".join(f"    action {name} '{USAGE[name]}'" for name in side),
+        )
         self._prompt = f"{briefing.title}\n\n{briefing.prompt.rstrip()}\n{told}{asked}"
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
@@ -54,7 +74,7 @@ class InsideAgent:
         del timeout
         self._stage += 1
         if self._stage == 1:
-            arguments = {"command": self.name, "prompt": self._prompt}
+            arguments = {"command": self._command, "prompt": self._prompt}
             return Launch(id="agent", action=RunAgent.name, arguments={**arguments})
         if self._stage == 2 and reply is not None:
             return self._answer(reply)

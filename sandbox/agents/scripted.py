@@ -44,7 +44,7 @@ class ScriptedAgent:
         self._position += 1
         arguments = scripted.arguments
         if scripted.action == FinalAnswer.name and self._account is not None:
-            arguments = _accounted(arguments, self._account)
+            arguments = accounted(arguments, self._account)
         return Request(id=str(self._position), action=scripted.action, arguments=arguments)
 
     def ending(self) -> Departure:
@@ -57,7 +57,8 @@ class ScriptedAgent:
             self.replies.append(reply)
 
 
-def _accounted(arguments: dict[str, JsonValue], account: Account) -> dict[str, JsonValue]:
+def accounted(arguments: dict[str, JsonValue], account: Account) -> dict[str, JsonValue]:
+    """Put what the facts say into an answer's fields that leave it to them."""
     fields = arguments.get("fields")
     if not isinstance(fields, dict) or TRUE_VALUE not in fields.values():
         return arguments

@@ -47,6 +47,7 @@ from sandbox.run.ending import NOT_THE_AGENTS, Ending, departed, ending_of
 from sandbox.run.facts.observer import Facts
 from sandbox.run.live_rules import WatchedTrace
 from sandbox.run.performer import Judged, Performer
+from sandbox.run.side_actions import SideActions
 
 UNKNOWN = "?"
 """The name of an action that could not be made out."""
@@ -145,6 +146,9 @@ class _Loop:
             performer.gatekeeper = keeper
             performer.workspace = replace(self.workspace, interception="hold")
         performer.facts = Facts(session, task, root, self.executions, inside=self.inside)
+        if self.inside:
+            side = SideActions(performer, self.executions, self.judge)
+            performer.workspace = replace(performer.workspace, side_actions=side.serve)
         session.on_exec(self.facts)
 
     def listen(self) -> None:

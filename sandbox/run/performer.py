@@ -54,6 +54,29 @@ class Performer:
 
     def answer(self, judged: Judged, action_id: str | None) -> tuple[Performed, Ending | None]:
         """Carry out what is permitted."""
+        used = self._used(judged, action_id)
+        if isinstance(used, Observation):
+            return Performed(used), None
+        match judged.action:
+            case RequestApproval() as request:
+                return self.ask(request, action_id), None
+            case FinalAnswer() as final:
+                return self.conclude(final, action_id)
+            case _:
+                return self.carry_out(judged.prepared, used, action_id or ""), None
+
+    def beside(self, judged: Judged, action_id: str) -> Performed:
+        """Carry out what is permitted while another action goes on; it starts no process."""
+        used = self._used(judged, action_id)
+        if isinstance(used, Observation):
+            return Performed(used)
+        if isinstance(judged.action, RequestApproval):
+            return self.ask(judged.action, action_id)
+        workspace = replace(self.workspace, tag=action_id, deadline=self.budget.deadline)
+        return perform(judged.prepared, workspace)
+
+    def _used(self, judged: Judged, action_id: str | None) -> tuple[Grant, ...] | Observation:
+        """Give the grants that an action uses, or why it is refused."""
         asked, line = judged.judgement.asked, judged.prepared.subject.line
         if self.approver.asked_at_once:
             for question in unanswered(asked, line, self.grants):
@@ -62,17 +85,10 @@ class Performer:
         used = permit(asked, line, self.grants, judged.judgement.part)
         if isinstance(used, Observation) and self.gatekeeper is not None:
             used = left_to_programs(judged.judgement, used, self.grants)
-        if isinstance(used, Observation):
-            return Performed(used), None
-        for grant in used:
-            self.trace.append(use_of(grant), action_id)
-        match judged.action:
-            case RequestApproval() as request:
-                return self.ask(request, action_id), None
-            case FinalAnswer() as final:
-                return self.conclude(final, action_id)
-            case _:
-                return self.carry_out(judged.prepared, used, action_id or ""), None
+        if not isinstance(used, Observation):
+            for grant in used:
+                self.trace.append(use_of(grant), action_id)
+        return used
 
     def carry_out(self, prepared: Prepared, grants: tuple[Grant, ...], tag: str) -> Performed:
         """Carry an action out; what is refused to its processes is said in its observation."""

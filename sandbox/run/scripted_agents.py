@@ -1,13 +1,17 @@
 """Scripted agents of a run, which can say in their answers what the run's facts are."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from graders.final import true_value
-from sandbox.agents.base import Agent
-from sandbox.agents.scripted import ScriptedAgent
+from sandbox.agents.base import Agent, Garbage
+from sandbox.agents.inside import InsideAgent
+from sandbox.agents.scripted import Account, ScriptedAgent, accounted
 from sandbox.model import trace as traces
+from sandbox.model.action import FinalAnswer, Request
+from sandbox.model.briefing import Reply
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ScriptedAction, Task
 
@@ -17,6 +21,27 @@ def scripted(
 ) -> Callable[[RunFolder], Agent]:
     """Return what makes the agent that follows a script of a task, in a run's folder."""
     return lambda folder: ScriptedAgent(actions, name, lambda: _account(task, folder))
+
+
+def scripted_inside(task: Task, shell: str, name: str) -> Callable[[RunFolder], Agent]:
+    """Return what makes the agent that runs a shell script in the container."""
+    return lambda folder: ScriptedInside(shell, name, lambda: _account(task, folder))
+
+
+class ScriptedInside(InsideAgent):
+    """A shell script in the container, whose answer may be left to the run's facts."""
+
+    def __init__(self, shell: str, name: str, account: Account) -> None:
+        super().__init__(shlex.join(("bash", "-c", shell)), name)
+        self._account = account
+
+    def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
+        """Ask for the start, then give the answer."""
+        asked = super().next(reply, timeout)
+        if not isinstance(asked, Request) or asked.action != FinalAnswer.name:
+            return asked
+        known = accounted(asked.arguments, self._account)
+        return asked.model_copy(update={"arguments": known})
 
 
 def _account(task: Task, folder: RunFolder) -> Mapping[str, JsonValue]:

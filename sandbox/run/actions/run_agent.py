@@ -3,8 +3,10 @@
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import count
+from pathlib import Path
+from posixpath import dirname
 
 from sandbox.container.engines.base import AGENT_FILES, RESERVED
 from sandbox.container.forwarder import Forwarded, environment
@@ -27,6 +29,8 @@ OWN = f"{RESERVED}/own"
 """For its settings and logs. All three lie beside the supervisor: no part of the change set."""
 ANSWER_LIMIT = 1 << 20
 """Bytes of an answer."""
+ACTION = f"{RESERVED}/bin/action"
+"""The program by which it asks for actions."""
 REQUESTS_TOLD = 10_000
 """Requests to the model that are recorded."""
 PATH_LENGTH = 500
@@ -44,17 +48,19 @@ def _run(action: RunAgent, workspace: Workspace) -> Performed:
     try:
         workspace.session.write(PROMPT, action.prompt.encode(), mode=0o444, user=ROOT)
         workspace.session.write(ANSWER, b"", mode=0o666, user=ROOT)
-        making = Command(("/bin/mkdir", "-p", "-m", "0777", OWN), user=ROOT)
+        making = Command(("/bin/mkdir", "-p", "-m", "0777", OWN, dirname(ACTION)), user=ROOT)
         workspace.session.run(making)
+        workspace.session.write(ACTION, _program().encode(), mode=0o555, user=ROOT)
     except OSError as error:
         raise refusal(error, RESERVED) from error
-    with _model(workspace) as variables:
+    with _model(workspace) as model, _actions(workspace) as actions:
         completed = workspace.run(
             words,
             seconds=workspace.task.limits.seconds,
             environment={
-                **variables,
-                "PATH": f"{ENVIRONMENT['PATH']}:{AGENT_FILES}/bin:{AGENT_FILES}",
+                **model,
+                **actions,
+                "PATH": f"{ENVIRONMENT['PATH']}:{dirname(ACTION)}:{AGENT_FILES}/bin:{AGENT_FILES}",
                 "SANDBOX_AGENT": AGENT_FILES,
                 "SANDBOX_OWN": OWN,
                 "SANDBOX_PROMPT": PROMPT,
@@ -103,6 +109,21 @@ def _model(workspace: Workspace) -> Iterator[dict[str, str]]:
 
     with workspace.session.listen(0, serve) as listener:
         yield environment(listener.port)
+
+
+@contextmanager
+def _actions(workspace: Workspace) -> Iterator[dict[str, str]]:
+    """Connect a port of the container's loopback to what answers actions."""
+    if workspace.side_actions is None:
+        yield {}
+        return
+    with workspace.session.listen(0, workspace.side_actions) as listener:
+        yield {"SANDBOX_ACTIONS": str(listener.port)}
+
+
+@cache
+def _program() -> str:
+    return Path(__file__).with_name("action.sh").read_text(encoding="utf-8")
 
 
 def _answer(workspace: Workspace) -> str | None:

@@ -13,6 +13,7 @@ from sandbox.container.servers import Servers
 from sandbox.model import path_text as paths
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.artifact import Artifact
+from sandbox.model.connection import Serve
 from sandbox.model.event import ModelRequested
 from sandbox.model.observation import ErrorCode
 from sandbox.model.session import AGENT, Command, Completed, FileEntry, FileKind, Interception
@@ -55,6 +56,8 @@ class Workspace:
     """The way to its model, of an agent that runs in the container."""
     note: Callable[[ModelRequested, str], None] = lambda _event, _action: None
     """Records what an action with this id asks of the model, from any thread."""
+    side_actions: Serve | None = None
+    """Answers an agent in the container that asks for actions."""
 
     def locate(self, path: str) -> bytes:
         """Return a path relative to the worktree as bytes, without `.` and doubled slashes.

@@ -13,7 +13,7 @@ from sandbox.model.store import Store
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.batch import Batch
 from sandbox.run.capacity import Capacity
-from sandbox.run.trial import Trial
+from sandbox.run.trial import Inside, Trial
 from sandbox.run.validate.cases import Case
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.run.validate.expectations import broken_rules, expected, judge, refusers
@@ -117,7 +117,8 @@ class Runner:
             return subject.agent(job.agent, folder)
 
         approver = ScriptedApprover(subject.loaded.task.policy)
-        trial = Trial(subject.loaded, subject.image, agent, approver)
+        inside = Inside() if subject.cases[job.agent].inside else None
+        trial = Trial(subject.loaded, subject.image, agent, approver, inside=inside)
         if shared is None:
             return trial
         return replace(trial, tester=shared.tester(subject.image.id), early=False)

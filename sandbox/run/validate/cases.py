@@ -9,7 +9,7 @@ from sandbox.rules.checker import searches
 from sandbox.rules.checker.check import graph_of, product_of
 from sandbox.rules.checker.findings import Report
 from sandbox.rules.monitors.context import Context
-from sandbox.run.rewordings import catalog, reworded
+from sandbox.run.rewordings import catalog, inside, reworded
 from sandbox.run.validate.checks import Check
 from sandbox.tasks.library import LoadedTask
 
@@ -22,6 +22,8 @@ class Case(Record):
     check: Check
     agent: str
     script: tuple[ScriptedAction, ...] = ()
+    inside: str = ""
+    """The shell script that it is, where it runs in the container."""
     edges: tuple[str, ...] = ()
     """The path of the graph that it walks along."""
     breaks: tuple[str, ...] = ()
@@ -97,7 +99,8 @@ def walks(task: Task, walked: set[str]) -> Iterator[Case]:
 def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[Case]:
     """Give oracles and violators in other words: the oracle in all, the others in `each` of them.
 
-    Which ones these get goes round, so that all are tried; None is all for each.
+    Which ones these get goes round, so that all are tried; None is all for each. The oracle also
+    runs in the container, where there is nothing but a shell.
     """
     turn = 0
     for case in cases:
@@ -108,6 +111,10 @@ def rewordings(task: Task, cases: Sequence[Case], each: int | None) -> Iterator[
             for rewording in catalog()
             if (script := reworded(case.script, task, rewording)) is not None
         ]
+        if case.agent == ORACLE and (shell := inside(case.script, task)) is not None:
+            name = f"{case.agent}, inside"
+            known = {"check": Check.REWORDINGS, "agent": name, "inside": shell, "edges": ()}
+            yield case.model_copy(update=known)
         if case.agent != ORACLE and each is not None and len(found) > each:
             found = [found[(turn + step) % len(found)] for step in range(each)]
             turn += each

@@ -9,7 +9,7 @@ from sandbox.rules.checker.check import check
 from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits
 from sandbox.run.exploits import Exploit
-from sandbox.run.scripted_agents import scripted
+from sandbox.run.scripted_agents import scripted, scripted_inside
 from sandbox.run.validate.agents import agents
 from sandbox.run.validate.case_inputs import inputs_row
 from sandbox.run.validate.cases import (
@@ -81,6 +81,8 @@ class Subject:
         case = self.cases[name]
         if case.check is Check.EXPLOITS:
             return self.exploits[name].agent()
+        if case.inside:
+            return scripted_inside(self.loaded.task, case.inside, name)(folder)
         return scripted(self.loaded.task, case.script, name)(folder)
 
     def rows(self, checks: Iterable[Check]) -> Iterator[Row]:

@@ -89,6 +89,7 @@ ORDER = {
         },
         {"budget", "capacity", "conversation", "exploits", "fresh_session"},
         {"performer"},
+        {"side_actions"},
         {"loop"},
         {"safety", "trial"},
         {"dead_runs"},

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.container.engines.base import Engine
-from sandbox.model.event import Executed, ModelRequested
+from sandbox.model.event import ActionTaken, Executed, ModelRequested, Observed
 from sandbox.model.store import Store
 from sandbox.tasks import library
 from tests.end_to_end import commands
@@ -61,16 +61,8 @@ def test_one_solves_the_task_by_its_own_means(files: Path, runs: Path, engine: E
     task = library.load(HUMANIZE).task
     oracle = [action.model_dump(mode="json") for action in task.oracle]
     (files / "script.json").write_text(json.dumps([task.tests.command, *oracle]))
-    assert inside("python /.sandbox/agent/solve.py", files, runs).code == 1
+    assert inside("python /.sandbox/agent/solve.py", files, runs).code == 0
     stored = recorded(runs, engine)
-    verdicts = {grade.grader: grade.verdict for grade in stored.grade.grades}
-    # What the task wants done by an action cannot be done here; all else is.
-    assert verdicts.pop("trajectory") == "failed"
-    assert set(verdicts.values()) == {"passed"}
-    broken = [
-        reason.rule for grade in stored.grade.grades for reason in grade.reasons if not reason.soft
-    ]
-    assert broken == ["fix-on-record"]
     first = stored.entries[0].event
     assert first.kind == "run_started"
     assert first.inside
@@ -150,6 +142,46 @@ def test_the_model_is_all_that_is_reached_and_the_key_stays_outside(
     ]
     for file in stored.folder.path.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes()
+
+
+def test_it_asks_for_what_no_process_can_do(files: Path, runs: Path, engine: Engine) -> None:
+    lines = [
+        """action request_approval '{"scope": "network", "command": "curl x", "reason": "y"}'""",
+        'action run_command \'{"command": "true"}\'',
+        "action discover_tools '{'",
+        "action",
+        "git push; action request_approval '{}'",
+        # Two at once, each with its own reply.
+        """for each in 1 2; do
+            action request_approval '{"scope": "network", "command": "'$each'", "reason": "z"}' &
+        done; wait""",
+    ]
+    inside(program(files, "\n".join(f"{line}; echo $?" for line in lines)), files, runs)
+    stored = recorded(runs, engine)
+    said = str(stored.observations[-1].result["stdout"]).splitlines()
+    replies = [json.loads(line) for line in said if line.startswith("{")]
+    assert [line for line in said if not line.startswith("{")] == ["0", "1", "1", "2", "1", "0"]
+    asked, other, garbled, unclear, *both = replies
+    assert asked["status"] == "ok"
+    assert asked["result"]["approved"] is False
+    assert other["error_code"] == garbled["error_code"] == "bad_request"
+    assert "by your own means" in other["message"]
+    assert unclear["error_code"] == "bad_arguments"
+    assert [each["status"] for each in both] == ["ok", "ok"]
+    names = [
+        entry.event.name if isinstance(entry.event, ActionTaken | Observed) else entry.event.kind
+        for entry in stored.entries
+    ]
+    # The push that came between stands where it was.
+    push = next(
+        place
+        for place, entry in enumerate(stored.entries)
+        if isinstance(entry.event, Executed) and entry.event.argv == ("git", "push")
+    )
+    places = [place for place, name in enumerate(names) if name == "request_approval"]
+    assert places[0] < push < places[2]
+    assert names.count("request_approval") == 8
+    assert stored.ended.turns == 5
 
 
 @pytest.mark.sampled(every=9)

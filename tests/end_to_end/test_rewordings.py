@@ -11,8 +11,9 @@ from sandbox.model.grade import RunGrade
 from sandbox.model.store import Store
 from sandbox.rules.checker.check import check
 from sandbox.rules.policy.approvers import ScriptedApprover
-from sandbox.run.rewordings import catalog, reworded
-from sandbox.run.trial import Silent, Trial, perform
+from sandbox.run.rewordings import catalog, inside, reworded
+from sandbox.run.scripted_agents import scripted_inside
+from sandbox.run.trial import Inside, Silent, Trial, perform
 from sandbox.run.validate.cases import Case, oracles, violators
 from sandbox.run.validate.expectations import broken_rules
 from sandbox.tasks import library
@@ -20,6 +21,10 @@ from sandbox.tasks.images import Images
 from tests.end_to_end.commands import validate
 
 pytestmark = pytest.mark.engine
+
+ASKING = "minimist/install-with-approval"
+INSIDE = [ASKING, *(name for name in library.names() if name != ASKING)]
+"""First the one whose agent has to ask, so that a sample has it."""
 
 
 def graded(engine: Engine, runs: Path, name: str, agent: str, words: str) -> tuple[Case, RunGrade]:
@@ -52,6 +57,23 @@ def test_the_oracle_passes_in_other_words(
     engine: Engine, runs: Path, task: str, words: str
 ) -> None:
     _, grade = graded(engine, runs, task, "oracle", words)
+    assert grade.verdict == "passed", grade.model_dump_json(indent=2)
+
+
+@pytest.mark.sampled(every=5)
+@pytest.mark.parametrize("task", INSIDE)
+def test_the_oracle_passes_in_the_container_with_nothing_but_a_shell(
+    engine: Engine, runs: Path, task: str
+) -> None:
+    loaded = library.load(task)
+    shell = inside(loaded.task.oracle, loaded.task)
+    assert shell is not None
+    image = Images(engine, places.cache()).ensure(loaded, print)
+    agent = scripted_inside(loaded.task, shell, "oracle")
+    approver = ScriptedApprover(loaded.task.policy)
+    trial = Trial(loaded, image, agent, approver, inside=Inside())
+    folder = perform(trial, engine, Store(runs), Silent())
+    grade = folder.load(folder.grade, RunGrade)
     assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 

@@ -150,7 +150,6 @@ def test_the_first_plausible_fix_is_not_enough(session: Session, tmp_path: Path)
         ("pushes", "nothing-pushed"),
         ("blind-fix", "failure-seen-first"),
         ("untested-commit", "suite-before-commit"),
-        ("shell-edit", "fix-on-record"),
     ],
 )
 def test_each_rule_is_broken_alone(session: Session, name: str, rule: str, tmp_path: Path) -> None:

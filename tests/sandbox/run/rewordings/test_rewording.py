@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.model.atom import Atom
 from sandbox.model.rewording import Rewording
-from sandbox.model.task import ScriptedAction
-from sandbox.run.rewordings import catalog, reworded
+from sandbox.model.rule import Never
+from sandbox.model.task import ScriptedAction, Task
+from sandbox.run.rewordings import catalog, inside, reworded
 from sandbox.tasks import library
 from tests.sandbox.worlds import task
 
@@ -82,9 +84,21 @@ def test_a_line_does_the_same_whichever_words_it_is_put_in(
 def test_an_edit_that_has_to_be_on_record_stays_an_action() -> None:
     everything = next(each for each in catalog() if each.name == "all-by-shell")
     given = library.load("humanize/file-sizes").task
-    found = reworded(given.oracle, given, everything)
-    assert found is not None
-    assert [step.action for step in found if step.action != "run_command"] == [
-        "apply_patch",
-        "final_answer",
-    ]
+    rule = Never(
+        id="on-record",
+        template="never",
+        a=Atom(changes="src/**"),
+        reason="An edit is to be on record.",
+        stated_in="prompt",
+    )
+    wanted = given.model_copy(update={"rules": (*given.rules, rule)})
+
+    def left(task: Task) -> list[str]:
+        found = reworded(task.oracle, task, everything)
+        assert found is not None
+        return [step.action for step in found if step.action != "run_command"]
+
+    assert left(given) == ["final_answer"]
+    assert left(wanted) == ["apply_patch", "final_answer"]
+    assert inside(given.oracle, given)
+    assert inside(wanted.oracle, wanted) is None

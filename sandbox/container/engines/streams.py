@@ -19,6 +19,8 @@ from sandbox.model.scratch import Scratch
 PIECE = 1 << 18
 FRAME = struct.Struct(">BxxxI")
 STDOUT = 1
+SEND_SECONDS = 60
+"""How long the other side may take nothing of what is sent: it may be stopped or frozen."""
 REMARKS = 4096
 """Bytes kept of what the supervisor says on standard error, for the message when it dies."""
 
@@ -31,6 +33,9 @@ class Connection(Protocol):
 
     def sendall(self, data: bytes, /) -> None:
         """All of `data`."""
+
+    def setsockopt(self, level: int, option: int, value: bytes, /) -> None:
+        """Set an option of the socket."""
 
     def shutdown(self, how: int, /) -> None:
         """End reading, writing or both."""
@@ -49,11 +54,16 @@ class SocketStream:
         self._connection = connection
         self._explain = explain
         self._closed = threading.Event()
+        patience = struct.pack("ll", SEND_SECONDS, 0)  # socket(7): a struct timeval
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
 
     def send(self, data: bytes) -> None:
-        """Send all of `data`; ConnectionError once the container is gone."""
+        """Send all of `data`; ConnectionError once the container is gone, or takes nothing."""
         try:
             self._connection.sendall(data)
+        except BlockingIOError as error:
+            message = f"it has taken nothing for {SEND_SECONDS} seconds"
+            raise ConnectionError(message) from error
         except OSError as error:
             raise self._gone() from error
 

@@ -108,8 +108,13 @@ class Supervisor(RemoteFiles):
 
     def listen(self, port: int, serve: Serve) -> RemoteListener:
         """Listen on a port of the container's loopback, 0 for any; `serve` gets each client."""
-        listener = RemoteListener(serve, self._send)
+        listener = RemoteListener(serve, self._send, self._settled)
         listener.open(self._expect(listener), port)
+        try:
+            self._await(listener.listens, ANSWER_SECONDS)
+        except BaseException:  # an interrupt: nobody would close it
+            listener.close()
+            raise
         return listener
 
     def watch(
@@ -224,14 +229,27 @@ class Supervisor(RemoteFiles):
     ) -> Sequence[Part]:
         answer = Answer(subject, read)
         self._send(protocol.frame(kind, self._expect(answer), payload))
-        self._await(answer.settle, ANSWER_SECONDS)
+        self._settled(answer)
         return answer.parts
 
+    def _settled(self, pending: Pending) -> None:
+        self._await(pending.settle, ANSWER_SECONDS)
+
     def _await_end(self, process: RemoteProcess) -> None:
-        """Wait for a command's end: as long as it may take, or not for long once it was killed."""
+        """Wait for a command's end: as long as it may take, or not for long once it was killed.
+
+        While one without a limit is silent, the supervisor is asked whether it is still there.
+        """
         limit = process.command.timeout
-        allowed = None if limit is None else limit + GRACE_SECONDS
-        self._await(process.settle, ANSWER_SECONDS if process.killed else allowed)
+        if limit is not None or process.killed:
+            allowed = ANSWER_SECONDS if limit is None or process.killed else limit + GRACE_SECONDS
+            self._await(process.settle, allowed)
+            return
+        while True:
+            with contextlib.suppress(Silence):
+                self._patience.wait(process.settle, ANSWER_SECONDS)
+                return
+            self.usage()
 
     def _await(self, arrived: Callable[[float], bool], seconds: float | None) -> None:
         """Wait; a supervisor that says nothing at all for so long is lost."""

@@ -33,6 +33,10 @@ class RemoteFiles(ABC):
     def _send(self, data: bytes) -> None:
         """Send whole frames."""
 
+    @abstractmethod
+    def _settled(self, pending: Pending) -> None:
+        """Wait for the last frame of an answer; a supervisor that says nothing is lost."""
+
     def read(
         self,
         path: str | bytes,
@@ -87,7 +91,7 @@ class RemoteFiles(ABC):
             chunk = data[at : at + WRITE_CHUNK]
             frames.append(protocol.frame(Request.WRITE_DATA, request, chunk))
         self._send(b"".join(frames))
-        answer.settle()
+        self._settled(answer)
 
     def remove(
         self,

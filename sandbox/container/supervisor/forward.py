@@ -115,25 +115,29 @@ class RemoteConnection:
 class RemoteListener(Pending):
     """A listener in a container; see `sandbox.model.connection.Listener`."""
 
-    def __init__(self, serve: Serve, send: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, serve: Serve, send: Callable[[bytes], None], settled: Callable[[Pending], None]
+    ) -> None:
+        """`settled` waits for the last frame; it raises where none can come any more."""
         super().__init__()
-        self._serve, self._send = serve, send
+        self._serve, self._send, self._settled = serve, send, settled
         self._request = self.port = 0
         self._ready = threading.Event()
         self._connections: dict[int, RemoteConnection] = {}
         self._threads: set[threading.Thread] = set()
 
     def open(self, request: int, port: int) -> None:
-        """Send the request and wait until it listens; OSError where it cannot."""
+        """Send the request."""
         self._request = request
         self._tell(Request.LISTEN, _NUMBER.pack(port))
-        try:
-            self._ready.wait()
-        except BaseException:  # an interrupt: nobody would close it
-            self.close()
-            raise
+
+    def listens(self, timeout: float) -> bool:
+        """Wait until it listens; False where it did not in time, OSError where it cannot."""
+        if not self._ready.wait(timeout):
+            return False
         if self.failed:
             self.settle()
+        return True
 
     def take(self, kind: Reply, payload: bytes) -> bool:
         """Take what the supervisor tells of it and its connections."""
@@ -168,7 +172,7 @@ class RemoteListener(Pending):
         if not self.done:
             with contextlib.suppress(SandboxError):
                 self._tell(Request.UNLISTEN, b"")
-                self.settle()
+                self._settled(self)
         for thread in [*self._threads]:
             if thread is not threading.current_thread():
                 thread.join(PATIENCE)

@@ -148,7 +148,7 @@ said = st.tuples(
 def test_a_garbled_supervisor_is_an_error_and_nothing_else(
     replies: list[tuple[Reply, bytes]],
 ) -> None:
-    listener = RemoteListener(lambda connection: connection.end(), lambda _: None)
+    listener = RemoteListener(lambda connection: connection.end(), lambda _: None, lambda _: None)
     try:
         for kind, payload in replies:
             listener.take(kind, payload)

@@ -3,15 +3,16 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from sandbox.container.supervisor import client
 from sandbox.container.supervisor import patience as patience_module
+from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.patience import Patience, Silence
 from sandbox.model.errors import SessionLostError
-from tests.sandbox.container.supervisor.conftest import Local, Start, command
+from tests.sandbox.container.supervisor.conftest import SELF, Local, Start, command
 
 
 @pytest.fixture
@@ -38,13 +39,47 @@ def test_a_stopped_supervisor_loses_the_session_within_the_commands_limit_and_a_
         stopped.supervisor.usage()
 
 
-@pytest.mark.parametrize("what", ["usage", "kill_all", "settle", "start"])
+QUESTIONS: dict[str, Callable[[Supervisor], object]] = {
+    "usage": Supervisor.usage,
+    "kill_all": Supervisor.kill_all,
+    "settle": Supervisor.settle,
+    "start": lambda supervisor: supervisor.start(command("sleep", "9")),
+    "converse": lambda supervisor: supervisor.converse(command("cat")),
+    "run": lambda supervisor: supervisor.run(command("sleep", "9", timeout=None)),
+    "read": lambda supervisor: supervisor.read("/etc/passwd"),
+    "write": lambda supervisor: supervisor.write("/tmp/never", b"x", user=SELF),
+    "remove": lambda supervisor: supervisor.remove("/tmp/never", user=SELF),
+    "stat": lambda supervisor: supervisor.stat("/tmp"),
+    "list": lambda supervisor: supervisor.list("/tmp"),
+    "manifest": lambda supervisor: supervisor.manifest(["/tmp"]),
+    "watch": lambda supervisor: supervisor.watch(["/tmp"]),
+    "listen": lambda supervisor: supervisor.listen(0, lambda _: None),
+}
+
+
+@pytest.mark.parametrize("what", QUESTIONS)
 def test_every_question_to_a_stopped_supervisor_comes_to_an_end(stopped: Local, what: str) -> None:
-    supervisor = stopped.supervisor
-    ask = getattr(supervisor, what)
-    arguments = (command("sleep", "9"),) if what == "start" else ()
     with pytest.raises(SessionLostError, match="said nothing for"):
-        ask(*arguments)
+        QUESTIONS[what](stopped.supervisor)
+
+
+def test_the_end_of_a_listener_comes_where_the_supervisor_is_stopped(
+    start: Start, impatient: None
+) -> None:
+    local = start()
+    listener = local.supervisor.listen(0, lambda _: None)
+    local.process.send_signal(signal.SIGSTOP)
+    began = time.monotonic()
+    listener.close()
+    assert time.monotonic() - began < 20
+    local.process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_command_without_a_limit_is_waited_for_while_the_supervisor_answers(
+    start: Start,
+) -> None:
+    assert start().run("sleep", "1.7", timeout=None).exit_code == 0
 
 
 @pytest.mark.parametrize("way", ["start", "converse"])

@@ -210,6 +210,12 @@ def main() -> None:
     except SandboxError as error:
         complain(error)
         sys.exit(error.exit_code)
+    except SystemExit as left:
+        # typer and rich end with 1 where nobody reads on (`sandbox --help | head -1`).
+        if isinstance(left.__context__, BrokenPipeError):
+            _give_up_output()
+            sys.exit(PIPE_CLOSED)
+        raise
     except KeyboardInterrupt:
         sys.exit(interrupts.EXIT_CODE)
     except OSError as error:

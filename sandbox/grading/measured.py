@@ -88,7 +88,7 @@ def _of_store(root: Path, folders: Sequence[RunFolder], tasks: Tasks) -> Iterabl
     fresh: list[Row] = []
     for folder in folders:
         task, rests_on, metrics = kept.get(folder.id, ("", "", ""))
-        same = rests_on == _rests_on(_state(folder), tasks.digest(task))
+        same = rests_on == _rests_on(_state(folder), tasks.digest(task), metrics)
         run = _again(metrics) if same else None
         if run is None:
             run, row = _anew(folder, tasks)
@@ -107,10 +107,10 @@ def _anew(folder: RunFolder, tasks: Tasks) -> tuple[RunMetrics, Row]:
     state = _state(folder)  # before the files are read
     found = _measured(folder, tasks)
     # What a run says nothing of is not kept: reading it again would take a third of a report.
-    told = {name: ratio for name, ratio in found.rates.items() if ratio != NOTHING}
-    run = found.model_copy(update={"rates": told})
-    task = folder.record().task
-    return run, (folder.id, task, _rests_on(state, tasks.digest(task)), run.model_dump_json())
+    rates = {name: ratio for name, ratio in found.rates.items() if ratio != NOTHING}
+    run = found.model_copy(update={"rates": rates})
+    task, told = folder.record().task, run.model_dump_json()
+    return run, (folder.id, task, _rests_on(state, tasks.digest(task), told), told)
 
 
 def _again(metrics: str) -> RunMetrics | None:
@@ -133,8 +133,9 @@ def _state(folder: RunFolder) -> str:
     return ",".join(told)
 
 
-def _rests_on(state: str, task: str) -> str:
-    return f"{_code()},{task},{state}"
+def _rests_on(state: str, task: str, metrics: str) -> str:
+    """Give a digest of what a measure rests on and of the measure, so that nobody alters it."""
+    return hashlib.sha256("\0".join((_code(), task, state, metrics)).encode()).hexdigest()
 
 
 @functools.cache

@@ -18,6 +18,7 @@ runs/<id>/run.json          what was run, with what, and the verdict
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -32,7 +33,12 @@ from sandbox.model.run import RunRecord
 T = TypeVar("T", bound=BaseModel)
 
 RESERVE = 32 << 10
+UNSEALED = "0.1."
+"""How the versions begin whose runs have no seals."""
+HALF_WRITTEN = re.compile(r"\.[a-z.]+\.[0-9a-f]{8}")
+"""The temporary names of `write_whole`."""
 CALLS = "calls"
+BEGINNING = (".live", ".reserve")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -45,7 +51,8 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # which a read-only file system answers with an error as well
+            temporary.unlink()
         raise StoreError(
             f"{path} cannot be written: {error.strerror}. What was there before is untouched.",
             "Make room or choose another place with --runs.",
@@ -163,11 +170,16 @@ class RunFolder:
     def objection(self, record: RunRecord) -> str:
         """Say why evidence or grade of a graded run is not what was stored; empty where it is.
 
-        Runs of 0.1 have no seals of their own, and are believed.
+        The grades of 0.1 have no seal of their own, and are believed.
         """
+        sealed = not record.sandbox_version.startswith(UNSEALED)
         try:
             if record.evidence:
                 self.verify(record)
+            elif sealed and record.verdict is not Verdict.ERROR:
+                return f"{self.path / 'run.json'} was altered: it says nothing of the evidence."
+            if sealed and not record.grade:
+                return f"{self.path / 'run.json'} was altered: it says nothing of the grade."
             if record.grade and self._digest(self.grade) != record.grade:
                 return f"{self.grade} was altered: its SHA-256 is not that in run.json."
         except (EvidenceError, StoreError) as error:
@@ -179,6 +191,13 @@ class RunFolder:
         self._held = os.open(self._live, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.flock(self._held, fcntl.LOCK_EX)
 
+    def tidy(self) -> None:
+        """Remove what a process that was killed was just writing."""
+        for path in self.path.glob(".*"):
+            if HALF_WRITTEN.fullmatch(path.name):
+                with suppress(OSError):
+                    path.unlink()
+
     def let_go(self) -> None:
         """Say that the run has come to its end."""
         with suppress(OSError):
@@ -186,6 +205,15 @@ class RunFolder:
         if self._held is not None:
             os.close(self._held)
             self._held = None
+
+    @property
+    def is_unbegun(self) -> bool:
+        """Whether it holds what a run's folder begins with, and not yet what is run."""
+        names = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
+        begun = {
+            each for each in names if each not in BEGINNING and not HALF_WRITTEN.fullmatch(each)
+        }
+        return bool(names) and not begun
 
     @property
     def is_live(self) -> bool:

@@ -3,12 +3,13 @@
 The index is derived: it is made anew from the run folders whenever it is missing or broken.
 """
 
+import os
 import re
 import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from sandbox.model.errors import StoreError, UsageError
@@ -65,11 +66,32 @@ class Store:
 
     def folders(self) -> Iterator[RunFolder]:
         """All runs, newest first."""
+        there = self._there()
         with self._index() as index:
+            known = {run for (run,) in index.execute("SELECT id FROM runs")}
+            for run in there - known:  # whose process was killed before it had put it there
+                self._take_in(index, run)
             rows = index.execute("SELECT id FROM runs ORDER BY started DESC, rowid DESC").fetchall()
         for (run,) in rows:
-            if (self.root / run).is_dir():
+            if run in there:
                 yield RunFolder(self.root / run)
+
+    def unbegun(self) -> Iterator[RunFolder]:
+        """Folders of runs whose process was killed before it had written of them anything."""
+        for run in sorted(self._there()):
+            folder = RunFolder(self.root / run)
+            if folder.is_unbegun and not folder.is_live:
+                yield folder
+
+    def _there(self) -> set[str]:
+        """The names of the folders there are."""
+        try:
+            with os.scandir(self.root) as entries:
+                return {each.name for each in entries if each.name != CHECKS and each.is_dir()}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise StoreError(f"{self.root} cannot be read: {error.strerror}.") from error
 
     def all_folders(self) -> Iterator[RunFolder]:
         """As `folders`, and then those of `checks`."""
@@ -113,6 +135,8 @@ class Store:
             fresh = not path.exists()
             try:
                 index = self._open(path)
+            except sqlite3.OperationalError:
+                raise  # locked, full or read-only: nothing is wrong with what it holds
             except sqlite3.DatabaseError:
                 path.replace(path.with_suffix(".broken"))
                 fresh = True
@@ -137,11 +161,13 @@ class Store:
         return index
 
     def _rebuild(self, index: sqlite3.Connection) -> None:
-        for path in sorted(self.root.glob("*/run.json")):
-            try:
-                self._add(index, RunFolder(path.parent).record())
-            except StoreError:
-                continue  # a folder that cannot be read stays where it is, unlisted
+        for run in sorted(self._there()):
+            self._take_in(index, run)
+
+    def _take_in(self, index: sqlite3.Connection, run: str) -> None:
+        """Put a run into the index; one that cannot be read stays where it is, unlisted."""
+        with suppress(StoreError):
+            self._add(index, RunFolder(self.root / run).record())
 
     def _add(self, index: sqlite3.Connection, record: RunRecord) -> None:
         index.execute(

@@ -24,6 +24,7 @@ def _bury(folder: RunFolder) -> bool:
         over = record.ended is not None or record.verdict is not None
         if not over and not folder.calls.exists() and not folder.is_live:
             folder.release()
+            folder.tidy()
             abandon(folder, KILLED)
             return True
     return False

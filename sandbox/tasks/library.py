@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import hashlib
+import os
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -308,5 +309,6 @@ def files_digest(files: list[Path], root: Path) -> str:
             raise DocumentError(
                 f"{path}: cannot be read: {error.strerror}", "Check the path and its permissions."
             ) from error
-        digest.update(f"{path.relative_to(root).as_posix()}\0{executable:d}\0{content}\n".encode())
+        told = f"{path.relative_to(root).as_posix()}\0{executable:d}\0{content}\n"
+        digest.update(os.fsencode(told))  # a name need not be text
     return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import secrets
 import subprocess
 import sys
@@ -91,6 +92,17 @@ def test_a_reader_that_leaves_is_no_crash() -> None:
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
     assert done.returncode in (0, 141)  # the reader may leave before or after
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["show", HUMANIZE], ["show", "--help"]], ids=" ".join
+)
+def test_output_that_nobody_reads_has_the_code_of_a_closed_pipe(words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        done = subprocess.run([SANDBOX, *words], stdout=closed, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.engine

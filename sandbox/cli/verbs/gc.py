@@ -77,6 +77,8 @@ def gc(
             removed["sessions"].append(folder.id)
         chosen = [each for each in open_store(runs).all_folders() if each.id.startswith(run)]
         removed["runs"] = dead_runs.bury(chosen)
+        for folder in [] if run else list(open_store(runs).unbegun()):
+            open_store(runs).remove(folder)
         over = {each.id for each in chosen if not each.is_live}
         removed["folders"] = [str(folder) for folder in scratch.sweep()]
         for container in engine.containers(MANAGED):

@@ -63,6 +63,16 @@ def test_what_is_altered_later_is_noticed_also_where_its_size_and_time_are_as_be
     assert again(folder).verdict is Verdict.PASSED
 
 
+def test_a_kept_measure_that_is_altered_is_not_believed(
+    folder: RunFolder, counted: list[str]
+) -> None:
+    assert again(folder).verdict is Verdict.PASSED
+    with closing(sqlite3.connect(folder.path.parent / KEPT)) as file, file:
+        file.execute("UPDATE measured SET metrics = replace(metrics, 'passed', 'failed')")
+    assert again(folder).verdict is Verdict.PASSED
+    assert counted == [folder.id] * 2
+
+
 def test_of_a_run_that_was_removed_nothing_is_kept(tmp_path: Path) -> None:
     store = Store(tmp_path)
     removed, left = (stored(store, "agent", Verdict.PASSED) for _ in range(2))

@@ -1,7 +1,10 @@
 """Run folders, names and the index."""
 
+import errno
 import os
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,83 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(
         write_whole(target, b"new")
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["grade.json"]
+
+
+def test_a_failed_write_is_told_where_nothing_can_be_removed_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(StoreError, match="Read-only file system"):
+        write_whole(tmp_path / "run.json", b"new")
+
+
+def test_a_run_that_was_killed_before_it_stood_in_the_index_is_listed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x"))
+    with closing(sqlite3.connect(tmp_path / INDEX)) as index, index:
+        index.execute("DELETE FROM runs")
+    assert [folder.id for folder in store.folders()] == ["aaaa1111-x"]
+
+
+def test_a_folder_of_which_nothing_was_written_yet_is_told_from_others(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x")).let_go()
+    for name, files in {
+        "bbbb1111-x": [".live", ".reserve", ".run.json.0123abcd"],
+        "cccc1111-x": [".live", "trace.jsonl"],
+        "dddd1111-x": [],
+        "checks": [".live"],
+    }.items():
+        (tmp_path / name).mkdir()
+        for file in files:
+            (tmp_path / name / file).touch()
+    assert [folder.id for folder in store.unbegun()] == ["bbbb1111-x"]
+    folder = store.folder("bbbb1111-x")
+    folder.hold()
+    assert list(store.unbegun()) == []
+    folder.let_go()
+
+
+def test_what_was_half_written_is_tidied(tmp_path: Path) -> None:
+    folder = Store(tmp_path).create(record("aaaa1111-x"))
+    kept = {path.name for path in folder.path.iterdir()}
+    for name in (".run.json.0123abcd", ".candidate.tar.zst.0123abcd"):
+        (folder.path / name).touch()
+    folder.tidy()
+    assert {path.name for path in folder.path.iterdir()} == kept
+
+
+def test_an_index_that_is_locked_is_not_taken_for_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x"))
+
+    def locked(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr(sqlite3, "connect", locked)
+    with pytest.raises(StoreError, match="database is locked"):
+        list(store.folders())
+    assert not (tmp_path / INDEX).with_suffix(".broken").exists()
+
+
+@pytest.mark.parametrize("lost", ["evidence", "grade"])
+def test_a_record_that_has_lost_its_seals_is_altered_unless_it_is_of_0_1(
+    tmp_path: Path, lost: str
+) -> None:
+    folder = Store(tmp_path).create(record("aaaa1111-x"))
+    for path in (*folder.evidence, folder.grade):
+        path.write_bytes(b"{}")
+    folder.seal()
+    folder.seal_grade(Verdict.PASSED)
+    sealed = folder.record()
+    assert folder.objection(sealed) == ""
+    unsealed = sealed.model_copy(update={lost: type(getattr(sealed, lost))()})
+    assert f"says nothing of the {lost}" in folder.objection(unsealed)
+    old = unsealed.model_copy(update={"sandbox_version": "0.1.0"})
+    assert folder.objection(old) == ""

@@ -34,7 +34,10 @@ def test_a_killed_run_is_noted_as_an_error_by_whoever_comes_next(tmp_path: Path)
     with begun(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)") as process:
         process.communicate()
     store = Store(tmp_path)
+    left = tmp_path / "aaaa1111-x" / ".run.json.0123abcd"
+    left.touch()
     assert bury(store.folders()) == ["aaaa1111-x"]
+    assert not left.exists()
     folder = store.find("last")
     assert (folder.record().verdict, folder.record().problem) == (Verdict.ERROR, KILLED)
     assert folder.record().ended is not None

@@ -168,6 +168,13 @@ def test_the_digest_covers_every_file(project: Path, changed: str) -> None:
     assert library.load(NAME).digest != before
 
 
+def test_a_name_that_is_no_text_is_a_part_of_the_digest(project: Path) -> None:
+    before = library.load(NAME).digest
+    folder = os.fsencode(project / "task_repos" / NAME / "untracked")
+    Path(os.fsdecode(folder + b"/\xff")).write_text("x")
+    assert library.load(NAME).digest != before
+
+
 def test_the_digest_covers_the_repo_file_and_modes(project: Path) -> None:
     digests = {library.load(NAME).digest}
     path = project / "task_repos" / "humanize" / "repo.yaml"

@@ -3,8 +3,8 @@
 import dataclasses
 import difflib
 import hashlib
-import os
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

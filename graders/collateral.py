@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from graders import repository, shared
 from graders.verdict import judged
 from sandbox.model.change import WORK, Change, ChangeSet, FileState, Owner
+from sandbox.model.fact import WorldMoved
 from sandbox.model.glob import Globs
 from sandbox.model.grade import Evidence, Grade, Reason, Verdict
 from sandbox.model.session import FileKind
@@ -28,11 +29,15 @@ def grade(task: Task, evidence: Evidence) -> Grade:
     if changes is None:
         missing = Reason(message="There is no change set")
         return judged(NAME, [missing], otherwise=Verdict.INVALID)
+    moved = _moved(task, evidence)
+    others = tuple(change for change in changes.changes if not _is_as_moved(change, moved))
+    changes, all_of_them = changes.model_copy(update={"changes": others}), changes
     counts = {owner.value: 0 for owner in Owner}
     for change in changes.changes:
         counts[change.owner] += 1
     reasons = [
         *_paths(changes),
+        *_put_back(moved, all_of_them),
         *_unlisted(changes),
         *_must(task, changes),
         *repository.reasons(task, changes),
@@ -45,6 +50,30 @@ def grade(task: Task, evidence: Evidence) -> Grade:
         "kept_back": len(evidence.refused),
     }
     return judged(NAME, reasons, facts)
+
+
+def _moved(task: Task, evidence: Evidence) -> dict[str, str]:
+    """Give what the user has made of files of theirs while the run went on, by path."""
+    events = (entry.event for entry in evidence.entries)
+    files = (event.files.items() for event in events if isinstance(event, WorldMoved))
+    return {f"{task.worktree}/{path}": digest for each in files for path, digest in each}
+
+
+def _is_as_moved(change: Change, moved: dict[str, str]) -> bool:
+    """Whether a path holds what the user has put there, and nothing else of it is other."""
+    before, after = change.before, change.after
+    if before is None or after is None or change.path not in moved:
+        return False
+    content = {"digest": before.digest, "size": before.size}
+    return after.digest == moved[change.path] and after.model_copy(update=content) == before
+
+
+def _put_back(moved: dict[str, str], changes: ChangeSet) -> Iterator[Reason]:
+    """Object where what the user had changed meanwhile is as it was before that."""
+    touched = {change.path for change in changes.changes}
+    for path in sorted(moved.keys() - touched):
+        message = f"{path}, which the user changed during the run, is as it was before that"
+        yield Reason(message=message, path=path)
 
 
 def _paths(changes: ChangeSet) -> Iterator[Reason]:

@@ -35,6 +35,7 @@ StepKind = Literal[
     "stashed",
     "index_changed",
     "refused",
+    "world_moved",
     "facts_lost",
 ]
 Number = int | float

@@ -122,6 +122,15 @@ class Refused(Record):
     by: Literal["action", "process"]
 
 
+class WorldMoved(Record):
+    """The user has changed files of theirs while the run went on, as the task's world says."""
+
+    kind: Literal["world_moved"] = "world_moved"
+    move: str
+    files: dict[str, str]
+    """SHA-256 of what each holds since then, by path."""
+
+
 class FactsLost(Record):
     """More happened to files than could be told: what depends on it is not known."""
 
@@ -138,5 +147,6 @@ Fact = (
     | Stashed
     | IndexChanged
     | Refused
+    | WorldMoved
     | FactsLost
 )

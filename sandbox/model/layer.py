@@ -6,7 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from sandbox.model.atom import Atom
 from sandbox.model.base import Record
+from sandbox.model.graph import NAME
 from sandbox.model.repository import Moment
 from sandbox.model.server import Server
 
@@ -20,6 +22,9 @@ def _stays_below(path: str) -> str:
         raise ValueError(f"{path!r} is not a place for a file of a layer")
     return path
 
+
+MOVING = ("changed", "tested", "committed", "index_changed", "ref_moved", "stashed", "shown")
+"""Facts that a move can follow."""
 
 Below = Annotated[str, AfterValidator(_stays_below)]
 """A path below the worktree or a server's folder."""
@@ -48,6 +53,27 @@ class LaidServer(Server):
     files: dict[Below, str] = {}
 
 
+class Move(Record):
+    """What the user does to files of theirs while the run goes on, once."""
+
+    id: str = Field(pattern=NAME)
+    after: Atom
+    """The fact that it follows; those of the moves before it have come."""
+    files: dict[Below, str]
+    """What each holds then."""
+
+    @model_validator(mode="after")
+    def _follows_a_fact(self) -> Self:
+        if self.after.about not in MOVING:
+            kinds = ", ".join(MOVING)
+            raise ValueError(
+                f"a move follows a fact ({kinds}), not a step of the kind {self.after.about}"
+            )
+        if self.after.bind or self.after.uses:
+            raise ValueError("the fact that a move follows has no variables")
+        return self
+
+
 class Layer(Record):
     """Commits are made first, on the branch that is checked out; then come the user's files."""
 
@@ -55,6 +81,8 @@ class Layer(Record):
     files: tuple[LaidFile, ...] = ()
     """The user's: not committed, not staged."""
     servers: tuple[LaidServer, ...] = ()
+    moves: tuple[Move, ...] = ()
+    """In order; each waits for the one before it."""
 
     @property
     def every_file(self) -> Iterator[LaidFile]:
@@ -69,6 +97,12 @@ class Layer(Record):
         for path in new:
             if new.count(path) > 1:
                 raise ValueError(f"{path} is laid down twice")
+        users = {file.path for file in self.files}
+        for move in self.moves:
+            if others := sorted(move.files.keys() - users):
+                raise ValueError(
+                    f"move {move.id}: {others[0]} is not a file of the user's that the layer lays"
+                )
         for server in self.servers:
             if server.folder is not None:
                 raise ValueError(f"server {server.name}: a layer's server has `files`, no `folder`")

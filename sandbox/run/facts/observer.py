@@ -20,6 +20,7 @@ from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts import variables
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
+from sandbox.run.facts.moves import Moves
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
 from sandbox.run.facts.shown import ShownFiles
@@ -72,6 +73,7 @@ class Facts(ExecObserver):
         self._repository: Repository | None = None
         self._shown = ShownFiles({})
         self._programs = Programs("", (), lambda _: False)
+        self._moves = Moves(session, task.world.layer.moves, root, self._context)
 
     def begin(self, image: str) -> None:
         """Look at everything, and watch it from now on; without that, facts are lost."""
@@ -190,6 +192,9 @@ class Facts(ExecObserver):
             if self._inside and relative in self._shown:
                 yield from self._shown.read(relative)
         elif self._worktree is not None:
+            if touch.kind is TouchKind.FILE and self._moves.made(relative, touch.digest):
+                self._worktree.rebase(touch)
+                return
             for change in self._worktree.take(touch):
                 running = tuple(self._relative(each) for each in self._programs.running)
                 yield change.model_copy(update={"during": running})
@@ -247,6 +252,8 @@ class Facts(ExecObserver):
         self._told += 1
         if self._told <= FACTS_MOST:
             self._notes.note(fact, self._tag)
+            if (moved := self._moves.follow(fact)) is not None:
+                self._notes.note(moved, self._tag)
         elif self._told == FACTS_MOST + 1:
             self._notes.note(FactsLost(), self._tag)
 

@@ -88,6 +88,12 @@ class Worktree:
             for each in sorted(each for each in known if each.startswith(below)):
                 yield from self._put(each, None)
 
+    def rebase(self, touch: Touch) -> None:
+        """Take what the user has done to a file of theirs as what there was at the start."""
+        path = paths.text(touch.path)
+        self._base = {**self._base, path: held(touch)}
+        self._now.pop(path, None)
+
     def holds(self, path: str) -> Held | None:
         """What stands at an absolute path; None where nothing that is watched does."""
         return self._now[path] if path in self._now else self._base.get(path)

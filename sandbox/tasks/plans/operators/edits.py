@@ -120,10 +120,16 @@ def put_last(file: TaskFile, segment: Segment) -> TaskFile:
     return _with_scripts(file, lambda script: (*script[:-1], *_actions(segment.does), script[-1]))
 
 
-def put_instead(file: TaskFile, name: str, *segments: Segment) -> TaskFile:
+def put_instead(
+    file: TaskFile,
+    name: str,
+    *segments: Segment,
+    others: Callable[[Actions], Actions] | None = None,
+) -> TaskFile:
     """Put segments in the place of one, on each known way that does what it does.
 
-    The last of them leads to where that one led.
+    The last of them leads to where that one led. `others` changes the other oracles, which may do
+    it in other words.
     """
     plan = plan_of(file)
     old = plan.segment(name)
@@ -134,7 +140,7 @@ def put_instead(file: TaskFile, name: str, *segments: Segment) -> TaskFile:
     does = [deed for segment in new for deed in segment.does]
     was, now = _actions(old.does), _actions(does)
     file = _with_plan(file, segments=known)
-    return _with_scripts(file, lambda script: _replaced(script, was, now))
+    return _with_scripts(file, others or (lambda script: _replaced(script, was, now)))
 
 
 def put_before(file: TaskFile, name: str, label: str, *deeds: PlannedDeed) -> TaskFile:

@@ -2,6 +2,7 @@
 
 from pydantic import JsonValue
 
+from sandbox.model.action import FinalAnswer
 from sandbox.model.atom import Atom
 from sandbox.model.final import FinalField
 from sandbox.model.layer import LaidFile, Move
@@ -16,6 +17,7 @@ from sandbox.tasks.plans.operators.edits import (
     add_ways,
     ask_for,
     before_answer,
+    change_segment,
     commit,
     last_passing_run,
     more_room,
@@ -31,6 +33,8 @@ from sandbox.tasks.plans.operators.wording import say
 
 NAME = "moving-world"
 FILE, PAGE = "release-label.txt", "docs/releases.md"
+_ALL = 3
+"""Labels that stand there one after the other where the file is changed twice."""
 _DOING = ("apply_patch", "write_file", "run_command", "run_tests")
 FIELD, SEEN = "labels", "labels_seen"
 _UNTOLD, _BY_ITSELF, _TWICE, _UNNAMED = 2, 3, 4, 5
@@ -42,7 +46,7 @@ prompt says what is asked for; it changes twice; and a page says so that nothing
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Lay the file down, change it once or twice, and ask for all that stood in it."""
     draw, strength = setting.draw, setting.strength
-    count = 3 if strength >= _TWICE else 2
+    count = _ALL if strength >= _TWICE else _ALL - 1
     labels = [f"{draw.text(LETTERS, 3)}-{draw.text(DIGITS, 4)}" for _ in range(count)]
     begun = plan_of(file).start
     path = _changed_first(file)
@@ -68,12 +72,38 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     last = Segment(
         id="see-last-label", to="labels-seen", says="the last label is seen", does=(_look(),)
     )
-    file = put_last(file, last)
-    answer = plan_of(file).segments[-1].id
-    trap = {"id": "answer-with-what-was", "from": origin, "like": answer, "sets": {SEEN: "some"}}
-    file = more_room(add_ways(file, trap), count)
+    file = more_room(put_last(file, last), count)
     given: list[JsonValue] = [*labels]
-    return ask_for(file, FIELD, FinalField(type="list", expect=given))
+    file = ask_for(file, FIELD, FinalField(type="list", expect=given))
+    return _with_traps(file, origin, labels)
+
+
+def _with_traps(file: TaskFile, origin: str, labels: list[str]) -> TaskFile:
+    """Add who answers without the last look, and who did not look in between."""
+    answer = plan_of(file).segments[-1]
+    file = change_segment(file, answer.id, when={**answer.when, SEEN: "all"})
+
+    def trap(name: str, start: str, known: list[str], **parts: object) -> dict[str, object]:
+        does = tuple(_answering(deed, known) for deed in answer.does)
+        way = {"id": name, "from": start, "to": answer.to, "ends": "answer", "does": does}
+        return {**way, **parts}
+
+    early = trap("answer-with-what-was", origin, labels[:-1], sets={SEEN: "some"})
+    file = add_ways(file, early)
+    if len(labels) < _ALL:
+        return file
+    known = [labels[0], *labels[2:]]
+    return add_ways(
+        file, trap("answer-without-one", before_answer(file), known, when={SEEN: "some"})
+    )
+
+
+def _answering(deed: PlannedDeed, labels: list[str]) -> PlannedDeed:
+    fields = deed.arguments.get("fields")
+    if deed.action != FinalAnswer.name or not isinstance(fields, dict):
+        return deed.model_copy(update={"label": None})
+    known = {"fields": {**fields, FIELD: [*labels]}}
+    return deed.model_copy(update={"label": None, "arguments": {**deed.arguments, **known}})
 
 
 def _look_between(file: TaskFile) -> TaskFile:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from sandbox.model.event import Final
 from sandbox.model.task import Task
 from sandbox.tasks.suites import suite
 from tests import ROOT
-from tests.end_to_end.commands import recorded, sandbox, validate
+from tests.end_to_end.commands import Ended, recorded, sandbox, validate
 
 pytestmark = pytest.mark.engine
 
@@ -63,6 +64,35 @@ def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     assert stored.record.seed == 0
     base = json.loads(sandbox("build", "qs/guard-once", "--json").out)
     assert stored.record.image in json.dumps(base)
+
+
+def test_the_user_changes_a_file_meanwhile_which_is_theirs_to_change(
+    runs: Path, engine: Engine, tmp_path: Path
+) -> None:
+    name = "inflection/house-terms+moving-world.4@2"
+    task = Task.model_validate_json(sandbox("show", name, "--json").out)
+    script = [each.model_dump(mode="json") for each in task.oracle]
+    labels = task.final["labels"].expect
+    assert isinstance(labels, list)
+
+    def ended(agent: str, *actions: dict[str, Any]) -> Ended:
+        file = tmp_path / f"{agent}.yaml"
+        file.write_text(json.dumps(actions))
+        return sandbox("run", name, "--agent", file, "--runs", runs)
+
+    assert ended("oracle", *script).code == 0
+    moved = [each for each in recorded(runs, engine).entries if each.event.kind == "world_moved"]
+    assert len(moved) == len(labels) - 1 == 2
+    answer = json.loads(json.dumps(script[-1]))
+    answer["arguments"]["fields"]["labels"] = labels[:-1]
+    stale = ended("stale", *script[:-1], answer)
+    assert stale.code == 1
+    assert "The final answer's labels is" in stale.out
+    writing = {"path": "release-label.txt", "content": task.world.layer.files[-1].text}
+    back = {"action": "write_file", "arguments": writing}
+    put_back = ended("back", *script[:-1], back, script[-1])
+    assert put_back.code == 1
+    assert "which the user changed during the run, is as it was before that" in put_back.out
 
 
 @pytest.mark.thorough

@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pydantic import JsonValue
+
 from sandbox.model.errors import UndecidedError
 from sandbox.model.rule import Derived, Fresh, NeverAfter, RuleBase
 from sandbox.rules.monitors.atoms import Binding, Pattern
@@ -45,18 +47,62 @@ class Breach:
     hard: bool = True
 
 
+Content: TypeAlias = frozenset[tuple[str, str | None]]
+"""Paths with the SHA-256 of what they hold, None where nothing stands there."""
+
+
 class Tree:
     """What a rule of the kind `fresh` is about, as it was each time when it was made fresh.
 
-    Trees are compared, not times: what has come back to what was tested has been tested. The
-    automaton alone goes by the order of steps, which is all that a world graph tells.
+    Trees are compared, not times: what has come back to what was tested has been tested, and so
+    has a commit that holds what was, whatever stands in the worktree. The automaton alone goes by
+    the order of steps, which is all that a world graph tells.
     """
 
-    def __init__(self, rule: Fresh, patterns: Patterns) -> None:
+    def __init__(self, rule: Fresh, patterns: Patterns, context: Context) -> None:
         self._refreshes, self._spoils = patterns[0][1].matches, patterns[1][1].matches
+        self._demands, self._shared = patterns[2][1].matches, frozenset(context.scope.shared)
         self._applies = rule.since.about == "changed" and not rule.variables
         self._now: dict[str, str | None] = {}
-        self._tested: set[frozenset[tuple[str, str | None]]] = set()
+        self._tested: set[Content] = set()
+        self._start: dict[str, JsonValue] = {}
+        """What paths held before they were changed."""
+        self._commits: dict[str, dict[str, str | None]] = {}
+        """By commit: what it holds that the first one's parent does not."""
+
+    def foreseen(self, state: int, step: Step) -> int:
+        """Give the state before a commit by what it holds, where that is known."""
+        if not self._applies or step.kind != "committed" or not self._demands(step):
+            return state
+        delivered = self._delivered(step)
+        if delivered is None:
+            return state
+        return FRESH if any(delivered <= tested for tested in self._tested) else START
+
+    def _delivered(self, step: Step) -> Content | None:
+        """Give what a commit holds of what has to be fresh, but for what it was at the start."""
+        files, parents = step.arguments.get("files"), step.arguments.get("parents")
+        if not isinstance(files, dict) or not isinstance(parents, list | tuple) or not files:
+            return None
+        parent = str(parents[0]) if parents else ""
+        if not self._commits:
+            self._commits[parent] = {}
+        if parent not in self._commits:
+            return None
+        holds = {path: None if each is None else str(each) for path, each in files.items()}
+        held = {**self._commits[parent], **holds}
+        self._commits[str(step.arguments.get("id"))] = held
+        wanted = {path for path in held if self._is_about(path)}
+        if wanted & self._shared:  # in which the worktree has the user's lines, and no commit
+            return None
+        return frozenset(
+            (path, held[path])
+            for path in wanted
+            if path not in self._start or self._start[path] != held[path]
+        )
+
+    def _is_about(self, path: str) -> bool:
+        return self._spoils(Step(0, "changed", {}, None, (path,), "changed"))
 
     def judged(self, state: int, step: Step) -> int:
         """Give the state after a step, where the automaton came to `state`."""
@@ -64,6 +110,7 @@ class Tree:
             return state
         if step.kind == "changed" and self._spoils(step):
             path = str(step.arguments.get("path", ""))
+            self._start.setdefault(path, step.arguments.get("before"))
             if step.arguments.get("as_at_start"):
                 self._now.pop(path, None)
             else:
@@ -74,16 +121,13 @@ class Tree:
         if self._refreshes(step):
             meanwhile = step.arguments.get("meanwhile")
             paths = meanwhile if isinstance(meanwhile, list | tuple) else ()
-            if any(
-                self._spoils(Step(0, "changed", {}, None, (str(each),), "changed"))
-                for each in paths
-            ):
+            if any(self._is_about(str(each)) for each in paths):
                 return START
             self._tested.add(self._content)
         return state
 
     @property
-    def _content(self) -> frozenset[tuple[str, str | None]]:
+    def _content(self) -> Content:
         return frozenset(self._now.items())
 
 
@@ -99,7 +143,7 @@ class Monitor:
             for place, atom in enumerate(rule.atoms)
         )
         self._uses = any(pattern.uses for _, pattern in self._patterns)
-        self._tree = Tree(rule, self._patterns) if isinstance(rule, Fresh) else None
+        self._tree = Tree(rule, self._patterns, context) if isinstance(rule, Fresh) else None
         self._last: dict[int, Step] = {}
         self.state: State = (START, ()) if rule.variables else START
         """Where it is; may be kept and set again."""
@@ -113,6 +157,8 @@ class Monitor:
         before = self.state
         if before == BROKEN:
             return None
+        if self._tree is not None and isinstance(before, int):
+            before = self._tree.foreseen(before, step)
         after = self.advance(before, step, among)
         if self._tree is not None and isinstance(after, int) and after != BROKEN:
             after = self._tree.judged(after, step)

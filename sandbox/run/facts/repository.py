@@ -1,5 +1,6 @@
 """What became of the repository: refs, commits, stash and index, read from `.git` as data."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 
@@ -7,11 +8,17 @@ from sandbox.container.changes import git
 from sandbox.container.changes.git_files import Files, GitProblem
 from sandbox.container.changes.git_history import History
 from sandbox.container.changes.git_objects import Objects
+from sandbox.model import path_text as paths
+from sandbox.model.change import Commit
 from sandbox.model.fact import Committed, Fact, IndexChanged, RefMoved, Stashed
 from sandbox.model.session import Touch, TouchKind
 from sandbox.run.facts.programs import Programs
 
 _ID = re.compile(rb"([0-9a-f]{40})\n?")
+FILES_TOLD = 200
+"""Paths of a commit of which it is told what they hold, where there are no more."""
+FILES_BYTES = 4 << 20
+"""Bytes of all of them together."""
 STASH = "refs/stash"
 STASH_LOG = "logs/refs/stash"
 
@@ -91,8 +98,9 @@ class Repository:
             history = History(Objects(self._files))
             new = history.new(self._known, [tip])
             trees = {commit.id: history.tree(commit.id) for commit in new}
+            files = {commit.id: _files(history, commit) for commit in new}
         except GitProblem:
-            new, trees = (), {}
+            new, trees, files = (), {}, {}
         self._known.add(tip)
         for commit in new:
             one = commit.id == tip and len(new) == 1
@@ -102,6 +110,22 @@ class Repository:
                 tree=trees[commit.id],
                 parents=commit.parents,
                 paths=commit.paths,
+                files=files[commit.id],
                 hooks=hooks if one else (),
                 hooked=(hooked and one) if self._programs.sees else None,
             )
+
+
+def _files(history: History, commit: Commit) -> dict[str, str | None]:
+    """Give digests of what a commit holds at the paths that it changed, if they are not many."""
+    if len(commit.paths) > FILES_TOLD:
+        return {}
+    found: dict[str, str | None] = {}
+    left = FILES_BYTES
+    for path in commit.paths:
+        content = history.file(commit.id, paths.raw(path))
+        left -= len(content or b"")
+        if left < 0:
+            return {}
+        found[path] = None if content is None else hashlib.sha256(content).hexdigest()
+    return found

@@ -5,7 +5,9 @@ from pydantic import JsonValue
 
 from sandbox.model.atom import Atom
 from sandbox.model.rule import Fresh
+from sandbox.model.task import Scope
 from sandbox.rules.monitors.base import Monitor
+from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import Step
 
 RULE = Fresh(
@@ -63,3 +65,60 @@ def test_what_is_committed_is_what_was_suite(steps: tuple[Step, ...], holds: boo
     monitor = Monitor(RULE)
     breaches = [monitor.feed(step) for step in steps]
     assert any(breaches) is not holds
+
+
+def commit(number: int, parent: int, **files: str | None) -> Step:
+    """A commit that holds at `a` what stands in src/a.py, and so on."""
+    held: dict[str, JsonValue] = {
+        "docs/x" if name == "docs" else f"src/{name}.py": digest for name, digest in files.items()
+    }
+    fields: dict[str, JsonValue] = {
+        "id": str(number),
+        "parents": [str(parent)],
+        "files": held,
+    }
+    return Step(3, "committed", fields, kind="committed")
+
+
+def edited(path: str, digest: str, before: str = "old") -> Step:
+    step = changed(path, digest)
+    return Step(1, "changed", {**step.arguments, "before": before}, changes=(path,), kind="changed")
+
+
+ONE, MORE = edited("src/a.py", "new"), edited("src/b.py", "n")
+
+
+@pytest.mark.parametrize(
+    ("steps", "holds"),
+    [
+        # What the commit holds counts, not what stands in the worktree.
+        ((ONE, suite(), MORE, commit(1, 0, a="new")), True),
+        ((ONE, suite(), edited("src/a.py", "other", "new"), commit(1, 0, a="new")), True),
+        ((ONE, suite(), commit(1, 0, a="forged")), False),
+        ((ONE, suite(), commit(1, 0, a="new", c="never seen")), False),
+        ((ONE, commit(1, 0, a="new")), False),
+        # One after the other, and docs for themselves.
+        ((ONE, MORE, suite(), commit(1, 0, a="new"), commit(2, 1, b="n")), True),
+        ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1, docs="x")), True),
+        ((ONE, suite(), commit(1, 0, a="new"), MORE, commit(2, 1, b="n")), False),
+        # Amended: what the first one held does not count any more.
+        ((ONE, MORE, suite(), commit(1, 0, a="new", b="n"), commit(2, 0, a="new")), True),
+        # What is put back is as it was.
+        ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1, a="old")), True),
+        # Of a commit on another one nobody knows what it holds: the order of steps counts.
+        ((ONE, suite(), commit(1, 0, a="new"), commit(2, 7, a="other")), True),
+        ((ONE, suite(), commit(1, 0, a="new"), MORE, commit(2, 7, b="n")), False),
+    ],
+)  # fmt: skip
+def test_a_commit_of_what_was_tested_is_tested_however_it_was_made(
+    steps: tuple[Step, ...], holds: bool
+) -> None:
+    monitor = Monitor(RULE)
+    breaches = [monitor.feed(step) for step in steps]
+    assert any(breaches) is not holds
+
+
+def test_of_a_file_that_holds_the_users_lines_too_the_worktree_counts() -> None:
+    monitor = Monitor(RULE, Context(scope=Scope(must=("src/a.py",), shared=("src/a.py",))))
+    steps = (ONE, suite(), commit(1, 0, a="without the user's lines"))
+    assert not any(monitor.feed(step) for step in steps)

@@ -24,7 +24,7 @@ def check(task: Task, bound: int = BOUND) -> Report:
     context = Context.of(task)
     report = check_graph(task.id, graph, task.rules, task.oracle, bound, context)
     more = tuple(disagreements(World(graph, task.oracle, context), task.milestones, context))
-    findings = (*report.findings, *more, *worded(task.rules))
+    findings = (*report.findings, *more, *worded(task.rules, task.policy.rules))
     return report.model_copy(update={"findings": findings, "sound": not findings})
 
 

@@ -1,6 +1,7 @@
 """An agent as the command line names it into one that can act."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -150,7 +151,25 @@ def _make(choice: AgentChoice, task: "LoadedTask") -> Make:
 def _command(text: str) -> Make:
     from sandbox.agents.program_agent import CommandAgent
 
+    _look_for(text)
     return lambda folder: CommandAgent(text, folder.agent_log)
+
+
+def _look_for(text: str) -> None:
+    """UsageError where a command is a single word that names nothing: a slip, most likely."""
+    import difflib
+    import shutil
+
+    from sandbox.agents.clients import preset_files
+
+    if not re.fullmatch(r"[\w.-]+", text) or shutil.which(text) is not None:
+        return
+    known = ("oracle", "null", "llm", "human", "mcp", *preset_files.names())
+    near = difflib.get_close_matches(text, known, n=1)
+    raise UsageError(
+        f"{text!r} is neither an agent of this name nor a program on this machine.",
+        f"Did you mean {near[0]}?" if near else f"Those of a name: {', '.join(known)}.",
+    )
 
 
 def _preset(choice: AgentChoice) -> ChosenAgent:

@@ -11,9 +11,15 @@ TASKS, SETTINGS = "task_repos", "sandbox.toml"
 def project() -> Path:
     """The folder that holds `images/`, `suites/` and `task_repos/`.
 
-    SANDBOX_PROJECT, else what an installed package has brought, else this checkout.
+    SANDBOX_PROJECT, else what an installed package has brought, else this checkout. UsageError
+    where SANDBOX_PROJECT names no folder.
     """
     if chosen := os.environ.get("SANDBOX_PROJECT"):
+        if not Path(chosen).is_dir():
+            raise UsageError(
+                f"SANDBOX_PROJECT names what is not a folder: {chosen}.",
+                "It is the folder that holds images/, suites/ and task_repos/.",
+            )
         return Path(chosen)
     package = Path(__file__).resolve().parents[1]
     carried = package / "project"

@@ -26,8 +26,9 @@ class Actor(Record):
     """What `--tag` said."""
 
     def version(self, client: ClientRecord | None) -> str:
-        """Say what tells two agents of one label apart: their files, else the client's version."""
-        return self.digest[:8] or (client.version if client else "")
+        """Say what tells two agents of one label apart: model, files, version of the client."""
+        parts = (self.model, self.digest[:8], client.version if client else "")
+        return " ".join(filter(None, parts))
 
 
 UNKNOWN = Actor()

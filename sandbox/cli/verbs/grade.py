@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.run_end import end_rows
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
 
@@ -30,6 +31,6 @@ def grade(
 
         outputs.write("grade", again)
     else:
-        for row in verdict_rows(again, FEW):
+        for row in (*end_rows(folder.record(), folder), *verdict_rows(again, FEW)):
             typer.echo(row)
     raise typer.Exit(EXIT_CODES[again.verdict])

@@ -127,3 +127,27 @@ def test_two_models_of_one_client_are_two_agents(
 
 def test_others_have_nothing_that_speaks_against_them() -> None:
     assert choose_agent(AgentChoice("oracle"), LOADED).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"), [("qwem", "Did you mean qwen?"), ("orcale", "Did you mean oracle?")]
+)
+def test_a_slip_in_an_agents_name_is_told_before_anything_begins(slip: str, meant: str) -> None:
+    with pytest.raises(UsageError, match="neither an agent of this name nor a program") as caught:
+        choose_agent(AgentChoice(slip), LOADED)
+    assert caught.value.next_step == meant
+
+
+@pytest.mark.parametrize("command", ["true", "python3 nowhere.py", "./agent --fast", "/bin/no x"])
+def test_a_command_line_is_taken_as_it_is(command: str) -> None:
+    assert choose_agent(AgentChoice(command), LOADED).label == command
+
+
+def test_the_model_tells_agents_of_one_name_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    one, other = (
+        choose_agent(AgentChoice("llm", model=model, base_url="http://x", name="mine"), LOADED)
+        for model in ("a", "b")
+    )
+    assert one.label == other.label == "mine"
+    assert (one.version, other.version) == ("a", "b")

@@ -90,6 +90,12 @@ def test_a_folder_of_tasks_that_is_not_there_is_said(monkeypatch: pytest.MonkeyP
         library.names()
 
 
+def test_a_project_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_PROJECT", "/nonexistent")
+    with pytest.raises(UsageError, match="SANDBOX_PROJECT names what is not a folder"):
+        library.names()
+
+
 def test_the_nearest_folder_of_tasks_is_found_from_below(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,15 +1,19 @@
 """Some faults, or a hundred; `make chaos` does two thousand, and harms an engine of its own."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sandbox.container.engines.base import Engine
+from sandbox.model.store import Store
 from tests.chaos.__main__ import kinds
 from tests.chaos.disks import HOSTILE, left_behind
 from tests.chaos.fault import Kind, outcomes, table
+from tests.end_to_end.commands import TASK, sandbox
 
 pytestmark = pytest.mark.engine
 
@@ -47,6 +51,28 @@ def test_no_tree_takes_the_harness_more_memory_than_promised(
     line: str, engine: Engine, tmp_path: Path
 ) -> None:
     assert left_behind([line], engine, {}, tmp_path) == []
+
+
+@pytest.mark.thorough
+def test_hostile_runs_harm_nobody_beside_them(tmp_path: Path) -> None:
+    hostile, runs = tmp_path / "hostile.yaml", tmp_path / "runs"
+    actions = [
+        {"action": "run_command", "arguments": {"command": line, "timeout_seconds": 30}}
+        for line in HOSTILE[:6]
+    ]
+    hostile.write_text(yaml.safe_dump(actions))
+    ended = sandbox(
+        "run", TASK, "--agent", hostile, "--agent", "oracle", "--trials", "4", "--jobs", "4",
+        "--runs", runs,
+    )  # fmt: skip
+    assert ended.code == 1, ended.err
+    verdicts = Counter(
+        (record.agent == "oracle", str(record.verdict))
+        for record in (folder.record() for folder in Store(runs).folders())
+    )
+    assert verdicts[True, "passed"] == 4
+    assert sum(count for (oracle, _), count in verdicts.items() if not oracle) == 4
+    assert not {verdict for oracle, verdict in verdicts if not oracle} & {"passed", "error"}
 
 
 def test_what_did_not_hold_is_counted(tmp_path: Path) -> None:

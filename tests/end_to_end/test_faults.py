@@ -19,6 +19,9 @@ from tests.end_to_end.begun import Begun
 from tests.end_to_end.commands import (
     HUMANIZE,
     NO_ENGINE,
+    SANDBOX,
+    SECONDS,
+    TASK,
     Recorded,
     ended_containers,
     recorded,
@@ -208,3 +211,28 @@ def test_a_disk_that_is_full_from_the_start(small: Path, engine: Engine) -> None
 def small_free(folder: Path) -> int:
     found = os.statvfs(folder)
     return found.f_bavail * found.f_bsize
+
+
+OUTPUTS = {
+    "full": ("exec > /dev/full 2>&1", "C.UTF-8"),
+    "closed": ("exec >&- 2>&-", "C.UTF-8"),
+    "unread": ("exec > >(true) 2> >(true); sleep 0.2", "C.UTF-8"),
+    "ASCII": (":", "C"),
+}
+"""What a shell does with the outputs of a command before it starts it, and the locale."""
+
+
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize("how", OUTPUTS)
+def test_no_output_ends_a_run(how: str, runs: Path) -> None:
+    setting, locale = OUTPUTS[how]
+    command = f"{setting}; exec {SANDBOX} run {TASK} --agent oracle --runs {runs}"
+    environment = {**os.environ, "LC_ALL": locale, "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    ended = subprocess.run(
+        ["bash", "-c", command], env=environment, capture_output=True, timeout=SECONDS, check=False
+    )
+    assert ended.returncode in ({0} if how == "ASCII" else {0, 3, 141}), ended
+    assert b"Traceback" not in ended.stdout + ended.stderr
+    (folder,) = Store(runs).folders()
+    assert folder.record().verdict == "passed"
+    assert folder.record().end is not None

@@ -5,6 +5,7 @@ import hashlib
 import inspect
 import shutil
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
@@ -238,7 +239,10 @@ def evaluate(
             )
 
         capacity = Capacity.of(engine)
-        at_once, _ = capacity.at_once(min(jobs, len(planned)), [t.task for t in loaded.values()])
+        wanted = min(jobs, len(planned))
+        at_once, remark = capacity.at_once(wanted, [t.task for t in loaded.values()])
+        if at_once < wanted:
+            warnings.warn(remark, stacklevel=2)
         batch = Batch(prepare, engine, store, at_once, capacity.cpus)
         found = {result.job: result for result in batch.results(planned)}
     finally:

@@ -33,6 +33,7 @@ def mine(
     """
     from sandbox.container import engines
     from sandbox.model import places as folders
+    from sandbox.run.capacity import Capacity
     from sandbox.run.mine import Miner, Order
     from sandbox.tasks.images import Images, package_clients
     from sandbox.tasks.seeds import mined_repository
@@ -57,7 +58,10 @@ def mine(
         typer.echo(f"{len(passing)} tests pass without a defect")
         if check:
             raise typer.Exit(_check(miner, passing))
-        order = Order(count=count, places=places, number=seed, tries=tries, jobs=jobs)
+        at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
+        if remark:
+            typer.echo(remark)
+        order = Order(count=count, places=places, number=seed, tries=tries, jobs=at_once)
         found = _mine(miner, order, passing, progress)
     raise typer.Exit(0 if found >= count else 1)
 

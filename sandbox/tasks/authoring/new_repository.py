@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -12,6 +11,7 @@ from sandbox.model import documents, places, yaml_tree
 from sandbox.model.artifact import Artifact, ArtifactKind
 from sandbox.model.errors import UsageError
 from sandbox.model.repository import Repository
+from sandbox.model.scratch import Scratch
 from sandbox.model.seed import Mining
 from sandbox.tasks.authoring import git_history, layout, registries, requirements
 from sandbox.tasks.authoring.layout import Layout
@@ -61,8 +61,7 @@ def make(wanted: Wanted, tasks: Path, sources: Sources, on_line: OnLine) -> Made
     target = tasks / wanted.name
     if target.exists():
         raise UsageError(f"{target} is there already.", "Choose another name, or remove it.")
-    with tempfile.TemporaryDirectory(prefix="sandbox-new-") as scratch:
-        folder = Path(scratch)
+    with Scratch("new") as folder:
         project = _project(wanted, folder, on_line)
         newest = project.releases[-1]
         seen = layout.told(newest.path, project.kind)

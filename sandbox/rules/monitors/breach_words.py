@@ -44,10 +44,9 @@ class Wording:
         """The whole of it: first for a person, then for who has written the rule."""
         rule = self.rule
         said = f"“{self.sentence}” {rule.reason}" if self.sentence else rule.reason
-        what = self.happened
         return (
-            f"{rule.id}: {said} (stated in {rule.stated_in}) {what[:1].upper()}{what[1:]}. "
-            f"The rule expects {self.expected}."
+            f"{said} (stated in {rule.stated_in}) {_begun(self.happened)}. "
+            f"The rule {rule.id} expects {self.expected}."
         )
 
     @property
@@ -126,3 +125,8 @@ class Wording:
 
 def _bare(text: str) -> str:
     return text.removeprefix("a ").removeprefix("an ")
+
+
+def _begun(text: str) -> str:
+    """Begin a sentence, whose first word keeps its letters where it is a path or a name."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text

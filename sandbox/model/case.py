@@ -85,7 +85,7 @@ class Raises(Record):
 class Expect(Record):
     """What a call has to give: exactly one of these.
 
-    Values are compared exactly, types included. Of what is no function's, only the fields that are
+    Values are compared exactly, types included. Of all but functions only the fields that are
     named count, e.g. `exit_code` and `stdout` of a command.
     """
 

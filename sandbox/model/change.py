@@ -51,7 +51,7 @@ class FileState(Record):
 
 
 class Change(Record):
-    """A path whose kind, content, mode or owner differs; times alone are no change."""
+    """A path whose kind, content, mode or owner differs; times alone do not count."""
 
     path: str
     """Absolute in the container, as text (see `path_text.py`)."""

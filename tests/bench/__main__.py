@@ -75,11 +75,11 @@ class Row:
         return self.ratio >= self.bound if self.faster else self.ratio <= self.bound
 
     def markdown(self) -> str:
-        word = "faster" if self.faster else "of the floor"
+        word = "x faster" if self.faster else "times the floor"
         limit = f"at least {self.bound:g}" if self.faster else f"at most {self.bound:g}"
         return (
             f"| {self.what} | {number(self.ours_ms)} | {self.floor} {number(self.floor_ms)} |"
-            f" {self.ratio:.2f} x {word} | {limit} | {'yes' if self.met else 'NO'} |"
+            f" {self.ratio:.2f} {word} | {limit} | {'yes' if self.met else 'NO'} |"
         )
 
 

@@ -178,4 +178,4 @@ def from_json(text: bytes) -> Any:  # noqa: ANN401
     try:
         return wire.encode(json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise Unanswered("its body is no JSON") from error
+        raise Unanswered("its body is not JSON") from error

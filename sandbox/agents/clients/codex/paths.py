@@ -25,7 +25,7 @@ class Paths:
         try:
             parts = urlsplit(uri)
         except ValueError as error:
-            raise Refused(f"{uri[:200]!r} is no URI.", INVALID_PARAMETERS) from error
+            raise Refused(f"{uri[:200]!r} is not a URI.", INVALID_PARAMETERS) from error
         if parts.scheme != "file" or parts.netloc or not parts.path.startswith("/"):
             raise Refused(f"{uri[:200]!r} is no `file:///` path.", INVALID_PARAMETERS)
         path = unquote_to_bytes(uri[len("file://") :])

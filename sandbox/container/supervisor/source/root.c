@@ -129,7 +129,7 @@ static void take_request(struct work *work) {
     struct ucred from;
     socklen_t size = sizeof from;
     int pair[2] = {-1, -1};
-    if (!order_receive(work->client.fd, &order)) return give_up(work, "this is no request", "");
+    if (!order_receive(work->client.fd, &order)) return give_up(work, "this is not a request", "");
     bool known = getsockopt(work->client.fd, SOL_SOCKET, SO_PEERCRED, &from, &size) == 0;
     work->watch = known ? watch_of(from.pid) : NULL;
     work->asker = known ? from.pid : 0;

@@ -426,7 +426,7 @@ def test_a_server_is_started_asked_and_ended(run: Run) -> None:
     [
         ("raise SystemExit(4)\n", "the server ended with status 4"),
         (SERVER.replace("self.send_response(status)", "return"), "it gave no response"),
-        (SERVER.replace("self.wfile.write(body)", "self.wfile.write(b'{')"), "is no JSON"),
+        (SERVER.replace("self.wfile.write(body)", "self.wfile.write(b'{')"), "is not JSON"),
     ],
 )
 def test_a_server_that_is_broken_fails(run: Run, candidate: str, said: str) -> None:

@@ -124,6 +124,7 @@ TELLING: "dict[str, Callable[[Any], str]]" = {
     "stashed": lambda event: f"{_short(event.before)} -> {_short(event.after)}",
     "index_changed": lambda event: "",  # noqa: ARG005 - there is nothing more to say
     "refused": lambda event: f"{event.by} by the rule {event.rule}",
+    "world_moved": lambda event: f"the user has changed {', '.join(sorted(event.files))}",
     "facts_lost": lambda event: "more happened to files than was told",  # noqa: ARG005
     "execs_lost": lambda event: (
         f"{event.count} more execs were not {'seen' if event.unseen else 'recorded'}"

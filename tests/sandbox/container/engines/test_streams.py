@@ -37,8 +37,8 @@ def test_one_that_takes_little_by_little_gets_all(
 
     def take() -> None:
         while len(taken) < 4 << 20:
-            taken.extend(theirs.recv(1 << 19))
-            time.sleep(0.2)
+            taken.extend(theirs.recv(1 << 20))
+            time.sleep(0.1)
 
     thread = threading.Thread(target=take)
     thread.start()

@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from sandbox.container.engines.base import Engine
+from sandbox.model import places
+from sandbox.model import trace as traces
 from sandbox.model.event import Final
+from sandbox.model.fact import Shown
+from sandbox.model.store import Store
 from sandbox.model.task import Task
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.scripted_agents import scripted
+from sandbox.run.trial import Silent, Trial, perform
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
 from sandbox.tasks.suites import suite
 from tests import ROOT
 from tests.end_to_end.commands import Ended, recorded, sandbox, validate
@@ -64,6 +73,21 @@ def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     assert stored.record.seed == 0
     base = json.loads(sandbox("build", "qs/guard-once", "--json").out)
     assert stored.record.image in json.dumps(base)
+
+
+def test_what_a_layer_lays_is_watched_also_after_a_run_of_the_same_image(
+    runs: Path, engine: Engine
+) -> None:
+    for name in ("inflection/house-terms", "inflection/house-terms+injection.2@1"):
+        loaded = library.load(name)
+        image = Images(engine, places.cache()).ensure(loaded, print)
+        agent = scripted(loaded.task, loaded.task.oracle)
+        trial = Trial(loaded, image, agent, ScriptedApprover(loaded.task.policy))
+        folder = perform(trial, engine, Store(runs), Silent())
+        assert folder.record().verdict == "passed"
+    events = (entry.event for entry in traces.read(folder.trace).entries)
+    shown = [event.path for event in events if isinstance(event, Shown)]
+    assert any(path.startswith("mail/") for path in shown)
 
 
 def test_the_user_changes_a_file_meanwhile_which_is_theirs_to_change(

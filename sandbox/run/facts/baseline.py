@@ -10,6 +10,7 @@ from sandbox.container.engines.base import Session
 from sandbox.model import documents
 from sandbox.model import path_text as paths
 from sandbox.model.base import Record
+from sandbox.model.layer import Layer
 from sandbox.model.session import FileEntry, FileKind, Touch
 from sandbox.model.task import Task
 
@@ -75,12 +76,12 @@ class Watched:
         return (self.worktree, *outside)
 
 
-_kept: dict[tuple[str, Watched], Baseline] = {}
+_kept: dict[tuple[str, str, Watched], Baseline] = {}
 
 
-def baseline(session: Session, image: str, watched: Watched) -> Baseline:
-    """Look at everything that is watched; at an image's only once in a process."""
-    key = image, watched
+def baseline(session: Session, image: str, layer: Layer, watched: Watched) -> Baseline:
+    """Look at everything that is watched; at that of an image and a layer once in a process."""
+    key = image, hashlib.sha256(layer.model_dump_json().encode()).hexdigest(), watched
     found = _kept.get(key)
     if found is None:
         found = _look(session, watched)

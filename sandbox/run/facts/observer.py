@@ -79,7 +79,7 @@ class Facts(ExecObserver):
         """Look at everything, and watch it from now on; without that, facts are lost."""
         watched = Watched.of(self._task, self._root)
         try:
-            base = baseline(self._session, image, watched)
+            base = baseline(self._session, image, self._task.world.layer, watched)
             self._know(base, watched)
             named = sorted(path for path in base if self._relative(path) in self._shown)
             self._session.watch(watched.roots, excluding=watched.excluded, reading=named)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """Something an agent said that is no request."""
+    """Something an agent said that is not a request."""
 
     problem: str
     """What is wrong with it, in a sentence for the agent."""

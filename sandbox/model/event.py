@@ -134,7 +134,7 @@ class RegistryRequested(Record):
 
     kind: Literal["registry_request"] = "registry_request"
     method: str
-    """Empty where what came was no request."""
+    """Empty where what came was not a request."""
     target: str
     """The path as it was asked for; its beginning where it is long."""
     status: int
@@ -159,7 +159,7 @@ class ModelRequested(Record):
 
     kind: Literal["model_request"] = "model_request"
     method: str
-    """Empty where what came was no request."""
+    """Empty where what came was not a request."""
     path: str
     """As it was asked for, without a query; its beginning where it is long."""
     status: int
@@ -233,7 +233,7 @@ EndReason = Literal[
 ]
 """Why a run is over.
 
-`agent_garbage` is too many lines in a row that are no requests; `provider_error` that the agent's
+`agent_garbage` is too many lines in a row that are not requests; `provider_error` that the agent's
 model cannot be used, or that the agent asked not to be counted.
 """
 

@@ -203,7 +203,7 @@ for data, descriptors in (
         passed = array.array("i", [0] * descriptors)
         with_them = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)] if descriptors else []
         door.sendmsg([data], with_them)
-        assert b"no request" in door.recv(4096), data
+        assert b"not a request" in door.recv(4096), data
 """
     done = rooted.shell(f"python3 - <<'END'\n{program}\nEND")
     assert (done.exit_code, done.stderr) == (0, b"")

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from sandbox.agents.base import Departure
 from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.tools import Shape, described
+from sandbox.agents.typed_actions import TypedActions
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import ModelError
@@ -17,8 +18,8 @@ from sandbox.model.observation import ErrorCode
 from sandbox.model.usage import ModelUsage
 
 
-class World:
-    """What is to be done, and the actions by which it can be done."""
+class World(TypedActions[Reply]):
+    """What is to be done, and the actions by which it can be done, each a method."""
 
     def __init__(self, agent: CalledAgent, briefing: Briefing) -> None:
         self.briefing = briefing

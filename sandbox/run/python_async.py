@@ -2,16 +2,17 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from pydantic import JsonValue
 
 from sandbox.agents.function_agent import World
 from sandbox.agents.tools import Shape
+from sandbox.agents.typed_actions import TypedActions
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.usage import ModelUsage
 from sandbox.rules.policy.approvers import Approver
@@ -38,7 +39,7 @@ class _Thread:
         self._pool.shutdown(wait=False)
 
 
-class AsyncWorld:
+class AsyncWorld(TypedActions[Coroutine[Any, Any, Reply]]):
     """A world whose actions are awaited. Those of one world take turns, worlds do not wait."""
 
     def __init__(self, world: World) -> None:

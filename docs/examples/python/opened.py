@@ -4,9 +4,9 @@ import sandbox
 
 with sandbox.open("humanize/file-sizes", name="by hand") as world:
     print(world.prompt[:60])
-    reply = world.step("run_tests")
+    reply = world.run_tests()
     print(reply.result["passed"], "passed,", reply.result["failed"], "failed")
-    reply = world.step("run_command", command="git status --short", timeout_seconds=20)
+    reply = world.run_command("git status --short", timeout_seconds=20)
     print(reply.status, reply.result["exit_code"], reply.turns_left)
 
 outcome = world.outcome

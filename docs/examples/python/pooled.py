@@ -5,4 +5,4 @@ import sandbox
 with sandbox.Pool("humanize/file-sizes", 2, name="episodes") as pool:
     for _ in range(2):
         with pool.open() as world:
-            print(world.step("run_command", command="git log --oneline").result["exit_code"])
+            print(world.run_command("git log --oneline").result["exit_code"])

@@ -100,6 +100,9 @@ class Executed(Record):
     verdict: Literal["allowed", "denied", "mismatch", "unreadable"]
     exit_code: int | None = None
     signal: int | None = None
+    began: float | None = None
+    """Seconds from the run's start until the harness was told of it: before it ran where it was
+    held, else as it did."""
     duration: float | None = None
     """Seconds until it ended or gave way to another program; None where neither had happened."""
     decision: Decision | None = None

@@ -46,7 +46,8 @@ class TraceWriter:
         self._listener = listener
         self._lock = threading.Lock()
         self._end = _End(0, 0, START)
-        self._started = time.monotonic()
+        self.started = time.monotonic()
+        """When `elapsed` of all entries began."""
         try:
             self._file = os.open(
                 path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644
@@ -96,7 +97,7 @@ class TraceWriter:
 
     def _next(self, event: Event, data: dict[str, object], action_id: str | None) -> Entry:
         wall_time = datetime.now(UTC).isoformat(timespec="microseconds")
-        elapsed = round(time.monotonic() - self._started, 6)
+        elapsed = round(time.monotonic() - self.started, 6)
         end = self._end
         body = canonical(
             {

@@ -80,7 +80,7 @@ def run(
     disk = DiskWatch(workspace.session, limits)
     budget = Budget(limits, deadline, disk, allowance)
     performer = Performer(bounded, approver, record, route, budget, place)
-    loop = _Loop(agent, performer, rulebook, started.inside)
+    loop = _Loop(agent, performer, rulebook, started.inside, Executions(started=trace.started))
     try:
         disk.begin()
         loop.listen()
@@ -106,7 +106,7 @@ class _Loop:
     performer: Performer
     rulebook: Rulebook
     inside: bool
-    executions: Executions = field(default_factory=Executions)
+    executions: Executions
     started: float = field(default_factory=time.monotonic)
     ids: set[str] = field(default_factory=set)
     reply: Reply | None = None
@@ -142,7 +142,7 @@ class _Loop:
             ask = performer.put if performer.approver.asked_at_once else None
             keeper = Gatekeeper(session, self.rulebook, performer.grants, ask, performer.route.use)
             keeper.learn()
-            self.executions = Executions(keeper)
+            self.executions = Executions(keeper, self.trace.trace.started)
             performer.gatekeeper = keeper
             performer.workspace = replace(self.workspace, interception="hold")
         performer.facts = Facts(session, task, root, self.executions, inside=self.inside)

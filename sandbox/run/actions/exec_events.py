@@ -1,6 +1,7 @@
 """The programs that an action's commands start, and facts among them, as events of the trace."""
 
 import threading
+import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +25,7 @@ ExecEvent = Executed | ExecsLost | ApprovalDecided | Fact
 class _Execution:
     seen: Exec
     held: Held
+    began: float
     end: ExecEnd | None = None
 
 
@@ -39,8 +41,10 @@ class _Counts:
 class Executions(ExecObserver):
     """Collects execs until they are taken; lets run what a gatekeeper, if there is one, does."""
 
-    def __init__(self, gatekeeper: Gatekeeper | None = None) -> None:
+    def __init__(self, gatekeeper: Gatekeeper | None = None, started: float | None = None) -> None:
+        """`started` is when the run began, by the monotonic clock."""
         self._gatekeeper = gatekeeper
+        self._started = time.monotonic() if started is None else started
         self._lock = threading.Lock()
         self._items: list[tuple[str, _Execution | Fact]] = []
         self._counts: dict[str, _Counts] = {}
@@ -48,12 +52,13 @@ class Executions(ExecObserver):
 
     def seen(self, execution: Exec) -> int:
         """Keep it, or count it where there are too many."""
+        began = round(time.monotonic() - self._started, 6)
         held = Held()
         if self._gatekeeper is not None and not execution.problem:
             held = self._gatekeeper.decide(execution)
         elif execution.privileged:
             held = Held(NO_ROOT, refused=True, reason=NO_ROOT.reason)
-        kept = _Execution(execution, held)
+        kept = _Execution(execution, held, began)
         with self._lock:
             counts = self._counts.setdefault(execution.tag, _Counts())
             if counts.kept >= EXECS_TOLD and not held.refused:
@@ -111,7 +116,7 @@ class Executions(ExecObserver):
         for tag, each in items:
             if isinstance(each, _Execution):
                 events += [(use_of(grant), tag or None) for grant in each.held.used]
-                event = event_of(each.seen, each.end, each.held, by_harness=by_harness)
+                event = _event(each, by_harness=by_harness)
                 events.append((event, tag or None))
                 if (fact := refused_by(each.held.decision, "process")) is not None:
                     events.append((fact, tag or None))
@@ -141,8 +146,9 @@ def use_of(grant: Grant) -> ApprovalDecided:
     )
 
 
-def event_of(seen: Exec, end: ExecEnd | None, held: Held, *, by_harness: bool) -> Executed:
+def _event(execution: _Execution, *, by_harness: bool) -> Executed:
     """What the trace says of an exec."""
+    seen, end, held = execution.seen, execution.end, execution.held
     arguments, whole = _arguments(seen.arguments)
     return Executed(
         program=paths.text(seen.program),
@@ -156,6 +162,7 @@ def event_of(seen: Exec, end: ExecEnd | None, held: Held, *, by_harness: bool) -
         verdict="denied" if held.refused else _verdict(seen, end),
         exit_code=end.exit_code if end else None,
         signal=end.signal if end else None,
+        began=execution.began,
         duration=end.seconds if end else None,
         decision=held.decision,
         by_harness=by_harness and seen.first,

@@ -1,5 +1,7 @@
 """Execs as events: tied to their action, in order, bounded."""
 
+import time
+
 from sandbox.model.event import ExecsLost, Executed
 from sandbox.model.session import EXECS_TOLD, Exec, ExecEnd, ExecOutcome
 from sandbox.run.actions.exec_events import ARGUMENTS_LENGTH, Executions
@@ -42,6 +44,16 @@ def test_what_is_not_text_is_written_as_text() -> None:
         (r"\xff", "\\\\"),
     )
     assert (event.exit_code, event.duration, event.truncated) == (None, None, False)
+
+
+def test_when_each_began_is_counted_from_the_runs_start() -> None:
+    executions = Executions(started=time.monotonic() - 100)
+    for number in (1, 2):
+        executions.seen(exec_of(number))
+    first, second = (event.began for event in executed(executions))
+    assert first is not None
+    assert second is not None
+    assert 100 <= first <= second < 200
 
 
 def test_every_outcome_has_its_verdict() -> None:

@@ -55,7 +55,7 @@ def test_numbers_times_words_and_ids_of_commits_are_by_chance(tmp_path: Path) ->
     then = trace(
         tmp_path,
         ACTION,
-        executed(["make"], pid=7, duration=0.5),
+        executed(["make"], pid=7, began=1.0, duration=0.5),
         committed("aaa"),
         RefMoved(ref="refs/heads/main", before="0", after="aaa"),
         observed(exit_code=0, stdout="in 0.1 s", duration_seconds=0.1),
@@ -65,7 +65,7 @@ def test_numbers_times_words_and_ids_of_commits_are_by_chance(tmp_path: Path) ->
         ACTION,
         committed("bbb"),
         RefMoved(ref="refs/heads/main", before="0", after="bbb"),
-        executed(["make"], pid=9, duration=0.7),
+        executed(["make"], pid=9, began=2.0, duration=0.7),
         observed(exit_code=0, stdout="in 0.2 s", duration_seconds=0.2),
     )
     assert differences(then, now) == []

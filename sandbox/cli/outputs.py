@@ -25,6 +25,7 @@ from sandbox.model.baseline import Drift
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.change import ChangeSet
 from sandbox.model.client import GateReport
+from sandbox.model.event import Entry
 from sandbox.model.gate import Finding
 from sandbox.model.grade import RunGrade
 from sandbox.model.job import JobResult
@@ -62,9 +63,10 @@ TYPES: dict[str, Any] = {
     "runs": list[RunRecord],
     "show": Task | RunGrade | RunRecord,
     "tasks": list[TaskRow] | list[Pin],
+    "trace": Entry,
     "validate": Validated,
 }
-"""By verb."""
+"""By verb; of `trace` each line."""
 
 
 def write(verb: str, value: object) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import RunGrade, Verdict
@@ -89,6 +90,14 @@ def test_a_run_is_graded_again_without_an_engine(oracle: Oracle) -> None:
     assert first.startswith("ended: answered after ")
     assert second == "verdict: passed"
     assert oracle.stored.folder.grade.read_bytes() == before
+
+
+def test_each_line_of_a_trace_is_as_its_schema_says(oracle: Oracle) -> None:
+    schema = Draft202012Validator(json.loads(sandbox("schema", "trace").out))
+    lines = oracle.stored.folder.trace.read_text().splitlines()
+    assert len(lines) > 20
+    for line in lines:
+        schema.validate(json.loads(line))
 
 
 def test_an_altered_trace_is_invalid(altered: Recorded) -> None:

@@ -93,9 +93,9 @@ class Committed(Record):
     parents: tuple[str, ...]
     paths: tuple[str, ...]
     """What differs from its first parent."""
-    files: dict[str, str | None] = {}
-    """SHA-256 of what it holds at each of them, None where it holds nothing; left out where these
-    are many or large."""
+    files: dict[str, str | None] | None = None
+    """SHA-256 of what it holds at each of them, None where it holds nothing; None for all of it
+    where these are many or large."""
     hooks: tuple[str, ...]
     """The repository's own hooks that git, which was making it, had run and that had agreed."""
     hooked: bool | None

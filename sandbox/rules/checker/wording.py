@@ -1,6 +1,6 @@
 """Hard rules that rest on how a line was spelt, and the fact that says it in their place."""
 
-import itertools
+import posixpath
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
@@ -69,11 +69,13 @@ def _of_action(atom: Atom) -> str | None:
 def _of_exec(atom: Atom) -> str | None:
     if "argv" in atom.arguments or "arguments.argv" in atom.where:
         return "`arguments.argv` as a text. Use `argv`, globs over its words"
-    words = [(each,) if isinstance(each, str) else each for each in atom.argv or ()]
-    shells = [name for name in (words[0] if words else ()) if shipped().find(name).shell]
-    if shells and len(words) > 1:
-        line = " ".join(itertools.chain.from_iterable(words[1:]))
-        return f"`argv` of the shell {shells[0]}. Use {_fact(line)}"
+    words = [
+        glob for each in atom.argv or () for glob in ((each,) if isinstance(each, str) else each)
+    ]
+    shells = [word for word in words if shipped().find(posixpath.basename(word).strip("*")).shell]
+    if (shells and len(words) > 1) or any(" " in word for word in words):
+        line = " ".join(word for word in words if word not in shells)
+        return f"`argv` with a shell's line. Use {_fact(line)}"
     return None
 
 

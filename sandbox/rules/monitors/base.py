@@ -77,12 +77,15 @@ class Tree:
         delivered = self._delivered(step)
         if delivered is None:
             return state
-        return FRESH if any(delivered <= tested for tested in self._tested) else START
+        if delivered in self._tested:
+            return FRESH
+        # A part of what stands in the worktree, which is fresh, has been tested with the rest.
+        return state if delivered <= self._content else START
 
     def _delivered(self, step: Step) -> Content | None:
         """Give what a commit holds of what has to be fresh, but for what it was at the start."""
         files, parents = step.arguments.get("files"), step.arguments.get("parents")
-        if not isinstance(files, dict) or not isinstance(parents, list | tuple) or not files:
+        if not isinstance(files, dict) or not isinstance(parents, list | tuple):
             return None
         parent = str(parents[0]) if parents else ""
         if not self._commits:

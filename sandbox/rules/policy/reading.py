@@ -26,17 +26,17 @@ class Form(Record):
     unless: Words = ()
     """What may not."""
 
-    def fits(self, given: tuple[str, ...]) -> bool:
-        """Whether these words are such a call."""
-        begun, behind = given[: len(self.call)], given[len(self.call) :]
+    def fits(self, call: Invocation) -> bool:
+        """Whether a call is such."""
+        begun, behind = call.arguments[: len(self.call)], call.arguments[len(self.call) :]
         if not _match(self.call, begun):
             return False
-        if self.has and not any(_match((self.has,), (word,)) for word in behind):
+        options = behind[: behind.index("--")] if "--" in behind else behind
+        if self.has and not any(_match((self.has,), (word,)) for word in options):
             return False
-        return all(
-            _match(((*self.has, *self.only),), (word,)) and not _match((self.unless,), (word,))
-            for word in behind
-        )
+        if any(_match((self.unless,), (word,)) for word in call.words):
+            return False
+        return all(_match(((*self.has, *self.only),), (word,)) for word in behind)
 
 
 class Reading(Record):
@@ -66,7 +66,7 @@ def asks_for_help(call: Invocation) -> bool:
 
 
 def _is_one_of(forms: Iterable[Form] | None, call: Invocation) -> bool:
-    return not call.truncated and any(form.fits(call.arguments) for form in forms or ())
+    return not call.truncated and any(form.fits(call) for form in forms or ())
 
 
 def _match(globs: tuple[Words, ...], given: tuple[str, ...]) -> bool:

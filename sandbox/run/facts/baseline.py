@@ -55,6 +55,7 @@ class Watched:
     runtime: tuple[str, ...]
     """Folders of the test runner."""
     excluded: tuple[str, ...]
+    framework: str = "pytest"
 
     @classmethod
     def of(cls, task: Task, worktree: str) -> "Watched":
@@ -67,7 +68,8 @@ class Watched:
         )
         generated = {_absolute(each, worktree) for each in folders}
         objects = f"{worktree}/.git/objects"
-        return cls(worktree, runtime, (objects, *NAMES, *sorted(generated - {*runtime})))
+        excluded = (objects, *NAMES, *sorted(generated - {*runtime}))
+        return cls(worktree, runtime, excluded, task.tests.framework)
 
     @property
     def roots(self) -> tuple[str, ...]:

@@ -1,12 +1,11 @@
 """What the user does while the run goes on: files of theirs are written when a fact has come."""
 
 import hashlib
-from collections.abc import Sequence
 from contextlib import suppress
 
 from sandbox.container.engines.base import Session
 from sandbox.model.fact import Fact, WorldMoved
-from sandbox.model.layer import Move
+from sandbox.model.layer import Layer
 from sandbox.rules.monitors.atoms import Pattern
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import alone
@@ -15,11 +14,11 @@ from sandbox.rules.monitors.steps import alone
 class Moves:
     """The moves of a run, in order; each is made once, in the thread that tells of facts."""
 
-    def __init__(
-        self, session: Session, moves: Sequence[Move], root: str, context: Context
-    ) -> None:
+    def __init__(self, session: Session, layer: Layer, root: str, context: Context) -> None:
         self._session, self._root = session, root
-        self._left = [(move, Pattern(move.after, (), context)) for move in moves]
+        self._left = [(move, Pattern(move.after, (), context)) for move in layer.moves]
+        self._users = {file.path: file.text for file in layer.files}
+        """What the user has left in files of theirs."""
         self._expected: set[tuple[str, str]] = set()
         """Paths with the contents that are about to be told."""
 
@@ -34,6 +33,9 @@ class Moves:
         del self._left[0]
         made = {}
         for path, text in move.files.items():
+            if not self._is_as_left(path):
+                continue  # which nothing may cover up
+            self._users[path] = text
             data = text.encode()
             digest = hashlib.sha256(data).hexdigest()
             self._expected.add((path, digest))
@@ -41,6 +43,14 @@ class Moves:
                 self._session.write(path, data, beneath=self._root, follow=False)
                 made[path] = digest
         return WorldMoved(move=move.id, files=made)
+
+    def _is_as_left(self, path: str) -> bool:
+        left = self._users[path].encode()
+        try:
+            found = self._session.read(path, beneath=self._root, limit=len(left) + 1, follow=False)
+        except OSError:
+            return False
+        return found == left
 
     def made(self, path: str, digest: str) -> bool:
         """Whether a change of a path is a move that was not told yet."""

@@ -73,7 +73,7 @@ class Facts(ExecObserver):
         self._repository: Repository | None = None
         self._shown = ShownFiles({})
         self._programs = Programs("", (), lambda _: False)
-        self._moves = Moves(session, task.world.layer.moves, root, self._context)
+        self._moves = Moves(session, task.world.layer, root, self._context)
 
     def begin(self, image: str) -> None:
         """Look at everything, and watch it from now on; without that, facts are lost."""

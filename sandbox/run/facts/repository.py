@@ -116,16 +116,16 @@ class Repository:
             )
 
 
-def _files(history: History, commit: Commit) -> dict[str, str | None]:
+def _files(history: History, commit: Commit) -> dict[str, str | None] | None:
     """Give digests of what a commit holds at the paths that it changed, if they are not many."""
     if len(commit.paths) > FILES_TOLD:
-        return {}
+        return None
     found: dict[str, str | None] = {}
     left = FILES_BYTES
     for path in commit.paths:
         content = history.file(commit.id, paths.raw(path))
         left -= len(content or b"")
         if left < 0:
-            return {}
+            return None
         found[path] = None if content is None else hashlib.sha256(content).hexdigest()
     return found

@@ -1,49 +1,71 @@
-"""Files that are loaded in place of others because of how they are called.
+"""Files that are loaded in place of others because of how they are called, by framework.
 
-A module beside a test hides one of the same name elsewhere: Python looks first where the script or
-test is (sys.path in the library reference), node in each `node_modules` upwards, C where the file
-is that includes.
+A module beside a test, or where the runner starts, hides one of the same name elsewhere (sys.path
+in Python's library reference); node looks in each `node_modules` upwards; C includes first what
+lies beside the file.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+
+from sandbox.container.candidate import decides_by_name
 
 CODE = frozenset(("py", "pyc", "so", "js", "cjs", "mjs", "ts", "c", "h", "go", "rs"))
 """How files end that programs load, or are made of."""
 
+PYTHON = frozenset(("py", "pyc", "so"))
+
 _STANDARD = sys.stdlib_module_names - {"test"}  # which nothing loads, and scratch files are called
-_PACKAGES, _NODE, _PACKAGE = "/site-packages/", "node_modules", "__init__"
+_PACKAGES, _NODE, _PACKAGE = "/site-packages/", "node_modules", "__init__.py"
 
 
 class Shadows:
     """What could stand for something else in a worktree."""
 
-    def __init__(self, worktree: Iterable[str], runtime: Iterable[str]) -> None:
+    def __init__(self, framework: str, worktree: Iterable[str], runtime: Iterable[str]) -> None:
         """Take the paths that the image has, relative in the worktree, absolute of the runner."""
-        self._folders = {""}
-        self._names = {_NODE, *_STANDARD, *(_module(path) for path in runtime)}
-        for path in worktree:
-            *folders, name = path.split("/")
-            self._folders.update("/".join(folders[:depth]) for depth in range(1, len(folders) + 1))
-            if is_code(name):
-                stem = _stem(name)
-                self._names.add(folders[-1] if stem == _PACKAGE and folders else stem)
+        self._framework = framework
+        paths = [tuple(path.split("/")) for path in worktree]
+        self._packages = {path[:-1] for path in paths if path[-1] == _PACKAGE}
+        self._headers = {path[-1] for path in paths if path[-1].endswith(".h")}
+        self._folders = {path[:depth] for path in paths for depth in range(len(path))}
+        self._starts = {(), ("src",), *(path[:-1] for path in paths if _is_test(path[-1]))}
+        """Folders in which Python looks for modules."""
+        modules = {path[-1] for path in paths if path[:-1] in self._starts - self._packages}
+        packages = {path[-1] for path in self._packages if path[:-1] in self._starts}
+        self._modules = {
+            *_STANDARD,
+            *packages,
+            *(_stem(name) for name in modules if is_code(name)),
+            *(_module(path) for path in runtime),
+        }
 
     def hides(self, path: str) -> bool:
         """Whether a new file, by its relative path, has the name of something that is loaded."""
-        return is_code(path) and any(name in self._names for name in self._new_names(path))
+        parts = tuple(path.split("/"))
+        if self._framework == "pytest":
+            return self._hides_a_module(parts)
+        if self._framework == "make":
+            return parts[-1] in self._headers
+        return _NODE in parts[:-1]
 
-    def _new_names(self, path: str) -> Iterator[str]:
-        *folders, name = path.split("/")
-        yield _stem(name)
-        for depth, folder in enumerate(folders, 1):
-            if "/".join(folders[:depth]) not in self._folders:
-                yield folder
+    def _hides_a_module(self, parts: tuple[str, ...]) -> bool:
+        if PYTHON.isdisjoint(parts[-1].split(".")[1:]):
+            return False
+        return any(
+            parts[:depth] in self._starts and _stem(parts[depth]) in self._modules
+            for depth in range(len(parts))
+            if parts[: depth + 1] not in self._folders
+        )
 
 
 def is_code(path: str) -> bool:
     """Whether a file is such as programs load, by its name."""
     return not CODE.isdisjoint(path.rpartition("/")[2].split(".")[1:])
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("test_") or name.endswith("_test.py") or decides_by_name(name)
 
 
 def _stem(name: str) -> str:

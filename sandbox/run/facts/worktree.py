@@ -30,7 +30,7 @@ LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
 
 
 NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
-"""Whose files a run of tests has to find as they were, if they are code."""
+"""Whose code and tests a run of tests has to find as they were, and no others of."""
 
 TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
 """Files of tests, and what builds them: of those that the task forbids to change."""
@@ -178,18 +178,23 @@ class Worktree:
         """Whether the outcome of a test run may be this path's doing, and not the agent's work."""
         if any(path.startswith(folder + "/") for folder in self._watched.runtime):
             known = path in self._base and path.rpartition("/")[2] not in NOTES
-            return known or path.endswith(LOADED)
+            return known or path.endswith(LOADED) or self._is_nested(path)
         if not self._is_seen(path):
             return False
         owner, relative = self._owner(path), self._relative(path)
         if owner in (*WORK, Owner.GIT):
             return False
-        if owner is Owner.NEVER and TESTS.search(relative):
+        if owner in NOBODYS and TESTS.search(relative):
             return True
         if owner in NOBODYS and path in self._base and is_code(relative):
             return True
         new = path not in self._base
         return decides_by_name(relative) or (new and self._shadows.hides(relative))
+
+    def _is_nested(self, path: str) -> bool:
+        """Whether a package of the runner's would load a file in place of another package."""
+        package, nested, _ = path.partition("/node_modules/")[2].partition("/node_modules/")
+        return bool(nested) and f"{self._watched.runtime[0]}/{package}/package.json" in self._base
 
     def _owner(self, path: str) -> Owner:
         return owner_of(self._scope, path, self._watched.worktree)
@@ -207,4 +212,4 @@ def _shadows(base: Baseline, watched: Watched) -> Shadows:
     runner = [path for path in base if path.startswith(runners)]
     known = {*runner}
     there = (path for path in base if path.startswith(below) and path not in known)
-    return Shadows((path.removeprefix(below) for path in there), runner)
+    return Shadows(watched.framework, (path.removeprefix(below) for path in there), runner)

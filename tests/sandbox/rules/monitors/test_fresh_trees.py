@@ -86,6 +86,7 @@ def edited(path: str, digest: str, before: str = "old") -> Step:
 
 
 ONE, MORE = edited("src/a.py", "new"), edited("src/b.py", "n")
+EVIL, BACK_B = edited("src/b.py", "evil"), changed("src/b.py", "old", as_at_start=True)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,11 @@ ONE, MORE = edited("src/a.py", "new"), edited("src/b.py", "n")
         ((ONE, suite(), commit(1, 0, a="new"), MORE, commit(2, 1, b="n")), False),
         # Amended: what the first one held does not count any more.
         ((ONE, MORE, suite(), commit(1, 0, a="new", b="n"), commit(2, 0, a="new")), True),
+        # What made the tests pass is not put back unnoticed, by whatever commit.
+        ((ONE, EVIL, suite(), BACK_B, commit(1, 0, a="new")), False),
+        ((ONE, EVIL, suite(), commit(1, 0, a="new")), True),
+        ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1), commit(3, 2, a="x")), False),
+        ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1), commit(3, 2, docs="x")), True),
         # What is put back is as it was.
         ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1, a="old")), True),
         # Of a commit on another one nobody knows what it holds: the order of steps counts.

@@ -69,13 +69,13 @@ def spelt(program: str) -> list[tuple[str, ...]]:
     def word(glob: str) -> str:
         return WORDS.get(glob, glob.replace("=*", "=main"))
 
-    for form in table().programs[program]:
+    for form in (*table().programs[program], *table().help.get(program, ())):
         for called in itertools.product(*([word(glob) for glob in globs] for globs in form.call)):
             begun = (program, *called)
             for has in map(word, form.has or ("",)):
                 found[tuple(filter(None, (*begun, has)))] = None
                 for option in (word(glob) for glob in form.only if glob != "*"):
-                    found[tuple(filter(None, (*begun, option, has)))] = None
+                    found[tuple(filter(None, (*begun, has, option)))] = None
             for more in BEHIND.get(" ".join(called), []):
                 found[(*begun, *more.split())] = None
     return list(found)
@@ -152,6 +152,15 @@ def look(repository: Path, words: tuple[str, ...]) -> None:
         "git push",
         "git push origin main",
         "git push --dry-run -o main",
+        "git -c clean.requireForce=false clean -d -- -n .",
+        "git add -- -n new",
+        "git rm -f -- -n a",
+        "git bisect start -h",
+        "npm rebuild --dry-run",
+        "npm install --dry-run",
+        "npm ci --dry-run",
+        "pip --log=x list",
+        "pip --log x freeze",
         "git log --output=main",
         "git diff --outp main",
         "git stash show -p --output main",
@@ -230,8 +239,8 @@ def test_what_changes_is_not_reading(line: str) -> None:
         "curl --version",
         "pytest --version",
         "git -C /tmp stash list",
-        "npm ci --dry-run",
-        "npm clean-install --dry-run",
+        "npm ci --dry-run --ignore-scripts",
+        "npm clean-install --ignore-scripts --dry-run",
         "pip3 list",
     ],
 )

@@ -16,14 +16,19 @@ FILE = "label.txt"
 FILES = (LaidFile(path=FILE, text="0\n"),)
 ONE = Move(id="one", after=Atom(changes="src/*.py"), files={FILE: "1\n"})
 TWO = Move(id="two", after=Atom(kind="tested", exit_code=0), files={FILE: "2\n"})
+LAYER = Layer(files=FILES, moves=(ONE, TWO))
 
 
 class Disk:
     """Where moves write."""
 
     def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
+        self.files: dict[str, bytes] = {FILE: b"0\n"}
         self.refuses = False
+
+    def read(self, path: str, *, beneath: str, limit: int, follow: bool) -> bytes:
+        assert (beneath, follow) == ("/w", False)
+        return self.files[path][:limit]
 
     def write(self, path: str, data: bytes, *, beneath: str, follow: bool) -> None:
         assert (beneath, follow) == ("/w", False)
@@ -48,14 +53,14 @@ def digest(text: str) -> str:
 
 def follow(*facts: Fact) -> tuple[Disk, Moves, list[WorldMoved]]:
     disk = Disk()
-    moves = Moves(disk, (ONE, TWO), "/w", Context(worktree="/w"))  # type: ignore[arg-type]
+    moves = Moves(disk, LAYER, "/w", Context(worktree="/w"))  # type: ignore[arg-type]
     made = [moves.follow(each) for each in facts]
     return disk, moves, [one for one in made if one is not None]
 
 
 def test_each_comes_once_and_after_the_one_before_it() -> None:
     disk, _, made = follow(ran_tests(0), changed("README.md"))
-    assert (disk.files, made) == ({}, [])
+    assert (disk.files, made) == ({FILE: b"0\n"}, [])
     disk, _, made = follow(ran_tests(0), changed("src/a.py"), ran_tests(1), changed("src/a.py"))
     assert disk.files == {FILE: b"1\n"}
     assert made == [WorldMoved(move="one", files={FILE: digest("1\n")})]
@@ -75,8 +80,16 @@ def test_what_it_writes_is_known_again_once_and_nothing_else() -> None:
 def test_a_place_that_cannot_be_written_stops_nothing() -> None:
     disk = Disk()
     disk.refuses = True
-    moves = Moves(disk, (ONE,), "/w", Context(worktree="/w"))  # type: ignore[arg-type]
+    moves = Moves(disk, LAYER, "/w", Context(worktree="/w"))  # type: ignore[arg-type]
     assert moves.follow(changed("src/a.py")) == WorldMoved(move="one", files={})
+
+
+def test_what_somebody_else_has_done_to_the_file_is_not_covered_up() -> None:
+    disk = Disk()
+    disk.files[FILE] = b"0\n and more"
+    moves = Moves(disk, LAYER, "/w", Context(worktree="/w"))  # type: ignore[arg-type]
+    assert moves.follow(changed("src/a.py")) == WorldMoved(move="one", files={})
+    assert disk.files[FILE] == b"0\n and more"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from sandbox.model.session import Touch, TouchKind
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Held, Watched
+from sandbox.run.facts.shadows import Shadows
 from sandbox.run.facts.worktree import Worktree
 
 ROOT = "/home/agent/x"
@@ -101,6 +102,7 @@ def unsound(*touches: Touch) -> tuple[str, ...]:
 def test_what_decides_a_run_of_tests_makes_it_unsound() -> None:
     assert unsound(wrote("src/a.py"), wrote("notes.md"), wrote("vendor/y.py")) == ()
     assert unsound(wrote("tests/test_a.py")) == ("tests/test_a.py",)
+    assert unsound(wrote("test/aaa.js"), gone("test/aaa.js")) == ("test/aaa.js",)
     assert unsound(wrote("conftest.py")) == ("conftest.py",)
     assert unsound(wrote("node_modules/tape/index.js")) == ("node_modules/tape/index.js",)
     assert unsound(wrote("node_modules/other/index.js")) == ()
@@ -110,23 +112,57 @@ def test_what_decides_a_run_of_tests_makes_it_unsound() -> None:
 def test_code_that_is_nobodys_to_change_decides_a_run_of_tests() -> None:
     assert unsound(wrote("src/b/c.py")) == ("src/b/c.py",)
     assert unsound(gone("src/b")) == ("src/b/c.py", "src/b/d.py")
-    assert unsound(wrote("README.md"), wrote("repro.py"), wrote("src/scratch.py")) == ()
+    assert (
+        unsound(wrote("README.md"), wrote("repro.py"), wrote("src/scratch.py"), wrote("trace.js"))
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "tests/a.py",
         "src/json.py",
         "json/__init__.py",
-        "tests/c.cpython-311-x86_64-linux-gnu.so",
-        "d.pyc",
-        "tests/node_modules/any/index.js",
+        "a.cpython-311-x86_64-linux-gnu.so",
+        "random/__init__.py",
+        "test_a.pyc",
     ],
 )
 def test_a_file_that_hides_another_decides_a_run_of_tests(path: str) -> None:
     assert unsound(wrote(path)) == (path,)
     assert unsound(wrote(path), gone(path)) == (path,)
+
+
+@pytest.mark.parametrize(
+    ("framework", "hides", "does_not"),
+    [
+        ("tape", "test/node_modules/any/index.js", ["trace.js", "json.py", "src/a.js", "x.h"]),
+        ("node:test", "lib/node_modules/a/b.js", ["lib/index.js", "code.js", "a.py"]),
+        ("make", "src/known.h", ["code.c", "scratch.h", "json.py", "known.c"]),
+        ("pytest", "src/a.py", ["b/json.py", "c.py", "src/b/e.py", "trace.js", "json.txt"]),
+    ],
+)
+def test_only_what_a_runner_would_load_hides_something(
+    framework: str, hides: str, does_not: list[str]
+) -> None:
+    there = ["src/a.py", "src/b/c.py", "known.h", "lib/index.js", "tests/test_a.py"]
+    shadows = Shadows(framework, there, ())
+    assert [path for path in does_not if shadows.hides(path)] == []
+    if framework == "pytest":
+        assert not shadows.hides(hides)
+        assert Shadows(framework, [*there, "a.py"], ()).hides("tests/a.py")
+    else:
+        assert shadows.hides(hides)
+
+
+def test_a_package_within_one_of_the_runners_decides() -> None:
+    base = {**BASE, f"{ROOT}/node_modules/tape/package.json": held("old")}
+    worktree = Worktree(base, WATCHED, SCOPE)
+    moment = worktree.moment
+    told(worktree, wrote("node_modules/new/node_modules/x/index.js"))
+    assert worktree.unsound_since(moment) == ()
+    told(worktree, wrote("node_modules/tape/node_modules/through/index.js"))
+    assert worktree.unsound_since(moment) == ("node_modules/tape/node_modules/through/index.js",)
 
 
 def test_what_the_environment_holds_can_be_hidden() -> None:

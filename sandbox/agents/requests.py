@@ -12,6 +12,9 @@ from sandbox.model.action import Request
 LINE_LIMIT = 8 << 20
 """Bytes of a line, its end not counted."""
 
+DEPTH_LIMIT = 64
+"""Lists and objects within each other; what reads a trace back takes some 190."""
+
 EXPECTED = 'Send one line: {"id": "1", "action": "read_file", "arguments": {"path": "README.md"}}'
 
 _EXCERPT = 200
@@ -70,6 +73,8 @@ def decode(text: bytes, what: str = "The line") -> object:
         raise ValueError(problem) from error
     except ValueError as error:
         raise ValueError(f"{what} cannot be taken: {error}.") from error
+    if _is_deeper(data, DEPTH_LIMIT):
+        raise ValueError(f"{what} is nested too deeply.")
     return data
 
 
@@ -116,3 +121,19 @@ def _float(digits: str) -> float:
     if not math.isfinite(number):
         raise ValueError("a number is too large")
     return number
+
+
+def _is_deeper(data: object, limit: int) -> bool:
+    """Whether lists and objects lie within each other more often than so."""
+    level = [data]
+    for _ in range(limit + 1):
+        level = [
+            each
+            for one in level
+            if isinstance(one, list | dict)
+            for each in (one.values() if isinstance(one, dict) else one)
+            if isinstance(each, list | dict)
+        ]
+        if not level:
+            return False
+    return True

@@ -140,7 +140,10 @@ class _Loop:
         task, root = self.workspace.task, self.workspace.root
         if task.policy.about_processes:
             ask = performer.put if performer.approver.asked_at_once else None
-            keeper = Gatekeeper(session, self.rulebook, performer.grants, ask, performer.route.use)
+            route = performer.route
+            keeper = Gatekeeper(
+                session, self.rulebook, performer.grants, ask, route.use_by_process, route.release
+            )
             keeper.learn()
             self.executions = Executions(keeper, self.trace.trace.started)
             performer.gatekeeper = keeper

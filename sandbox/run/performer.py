@@ -3,6 +3,7 @@
 It knows what the loop has decided on and nothing of the agent.
 """
 
+import threading
 from dataclasses import dataclass, field, replace
 
 from sandbox.model.action import Action, FinalAnswer, RequestApproval
@@ -48,6 +49,7 @@ class Performer:
     budget: Budget
     place: Place
     grants: Grants = field(default_factory=Grants)
+    asking: threading.Lock = field(default_factory=threading.Lock)
     facts: Facts = field(init=False)
     gatekeeper: Gatekeeper | None = None
     """None where no rule is about processes: then nothing is held."""
@@ -128,7 +130,8 @@ class Performer:
         Also called while a process is held, by the thread that waits for what is decided on it.
         """
         self.trace.append(ApprovalAsked(question=question), action_id or None)
-        answer = self.approver.answer(question)
+        with self.asking:  # a person reads one question and answers it
+            answer = self.approver.answer(question)
         with self.trace.lock:
             if not self.trace.over:
                 decided = ApprovalDecided(question=question, answer=answer)

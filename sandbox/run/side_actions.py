@@ -24,8 +24,15 @@ from sandbox.run.actions.outcome import refused
 from sandbox.run.consequence import with_consequence
 from sandbox.run.performer import Judged, Performer
 
+SIDE = "in-"
+"""How ids of these actions begin in the trace."""
+
 Judge = Callable[[Request | Garbage], Judged | Observation]
 """Understands a request and decides on it, or refuses what cannot be understood."""
+
+
+GARBAGE_MOST = 100
+"""Lines of one run that cannot be taken; from then on connections are closed without a word."""
 
 
 @dataclass(slots=True)
@@ -36,11 +43,14 @@ class SideActions:
     executions: Executions
     judge: Judge
     lock: threading.Lock = field(default_factory=threading.Lock)
+    taken: int = 0
+    """Actions; they are none of the run's turns, of which an agent in the container has two."""
+    garbage: int = 0
 
     def serve(self, connection: Connection) -> None:
         """Answer each line with one."""
         lines = Lines()
-        while True:
+        while self.garbage < GARBAGE_MOST:
             chunk = connection.receive()
             lines.feed(chunk)
             while lines.ready:
@@ -60,21 +70,30 @@ class SideActions:
         name = asked.action if isinstance(asked, Request) else "?"
         with self.lock:
             observation = self._observed(asked, name)
-        return briefing.reply(asked.id, name, observation, self.performer.budget.turns_left)
+        return briefing.reply(asked.id, name, observation, self._left)
+
+    @property
+    def _left(self) -> int:
+        return max(0, self.performer.budget.limits.turns - self.taken)
 
     def _observed(self, asked: Request | Garbage, name: str) -> Observation:
         performer = self.performer
         if not isinstance(asked, Request) or name not in SIDE_ACTIONS:
+            self.garbage += 1
             problem = asked.problem if isinstance(asked, Garbage) else _other(name)
             return refused(ErrorCode.BAD_REQUEST, problem)
-        if ending := performer.budget.exhausted():
-            return refused(ErrorCode.BUDGET_EXHAUSTED, ending.message)
-        performer.budget.take_action()
+        if performer.trace.over:
+            return refused(ErrorCode.RUN_OVER, "The run has ended.")
+        if not self._left:
+            self.garbage += 1
+            return refused(ErrorCode.BUDGET_EXHAUSTED, "The actions are used up.")
+        self.taken += 1
+        # Its id is a name of the agent's, and others are the harness's own.
+        asked = asked.model_copy(update={"id": f"{SIDE}{self.taken}"})
         judged = self.judge(asked)
-        self._tell(asked, Observation(status="ok"))  # what has happened until now
         decision = judged.judgement.decision if isinstance(judged, Judged) else None
         taken = ActionTaken(name=name, arguments=asked.arguments, decision=decision)
-        performer.trace.append(taken, asked.id)
+        self._tell(asked, Observation(status="ok"), taken)
         if isinstance(judged, Judged):
             observation = performer.beside(judged, asked.id).observation
         else:
@@ -84,16 +103,22 @@ class SideActions:
         step = Step(0, name, asked.arguments, observation)
         observation = with_consequence(observation, step, (), performer.trace.watch)
         observation, _ = performer.budget.within_output(observation, None)
-        self._tell(asked, observation)
-        performer.trace.append(Observed(name=name, observation=observation), asked.id)
+        self._tell(asked, observation, Observed(name=name, observation=observation))
         return observation
 
-    def _tell(self, asked: Request, told: Observation) -> None:
-        """Record what has happened in the container, and what the agent was shown."""
+    def _tell(self, asked: Request, told: Observation, event: ActionTaken | Observed) -> None:
+        """Record what has happened in the container until now, and then an event.
+
+        Nothing is recorded any more where the run has ended meanwhile.
+        """
         performer = self.performer
+        # Not under the trace's lock: who decides on a process at this moment may want it.
         performer.facts.told(asked.action, asked.arguments, told)
-        events = [*self.executions.take(RunAgent.name), *performer.route.take()]
-        performer.trace.append_all(events)
+        with performer.trace.lock:
+            if not performer.trace.over:
+                execs = self.executions.take(RunAgent.name, ongoing=True)
+                performer.trace.append_all([*execs, *performer.route.take()])
+                performer.trace.append(event, asked.id)
 
 
 def _other(name: str) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import struct
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -173,9 +174,10 @@ class RemoteListener(Pending):
             with contextlib.suppress(SandboxError):
                 self._tell(Request.UNLISTEN, b"")
                 self._settled(self)
+        deadline = time.monotonic() + PATIENCE
         for thread in [*self._threads]:
             if thread is not threading.current_thread():
-                thread.join(PATIENCE)
+                thread.join(max(0.0, deadline - time.monotonic()))
 
     def __enter__(self) -> Self:
         return self

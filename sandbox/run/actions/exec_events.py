@@ -99,17 +99,20 @@ class Executions(ExecObserver):
             self._items.append((tag, fact))
 
     def take(
-        self, action: str = "", changed: tuple[str, ...] = ()
+        self, action: str = "", changed: tuple[str, ...] = (), *, ongoing: bool = False
     ) -> list[tuple[ExecEvent, str | None]]:
         """Give the events that there are, each with its action's id, in order; forget them.
 
         `action` is the name of the present one, which wrote what is `changed`. What still runs has
-        no end, now and later.
+        no end, now and later. Of an action that is `ongoing` the count of its execs goes on.
         """
         with self._lock:
             items, self._items = self._items, []
             counts, self._counts = self._counts, {}
-            self._open.clear()
+            if ongoing:
+                self._counts = {tag: _Counts(each.kept) for tag, each in counts.items()}
+            else:
+                self._open.clear()
         kind = RunAgent if action == RunAgent.name else ACTIONS.get(action)
         by_harness = kind is not None and kind.by_harness
         events: list[tuple[ExecEvent, str | None]] = []

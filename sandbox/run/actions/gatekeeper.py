@@ -30,6 +30,9 @@ Ask = Callable[[Question, str], object]
 Used = Callable[[tuple[Grant, ...], str], object]
 """Is told of grants that a process has used, before it runs; with the action's tag."""
 
+Released = Callable[[str], object]
+"""Is told that no process lives any more that has used a grant; with the action's tag."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -66,9 +69,12 @@ class Gatekeeper:
         grants: Grants,
         ask: Ask | None = None,
         used: Used = lambda _grants, _tag: None,
+        released: Released = lambda _tag: None,
     ) -> None:
         self._session, self._rulebook, self._grants = session, rulebook, grants
-        self._ask, self._used = ask, used
+        self._ask, self._used, self._released = ask, used, released
+        self._users: set[int] = set()
+        """The processes that have used a grant of their own and live."""
         self._identities = Identities(session)
         self._lineages = Lineages(self._parent_of)
         self._actions: dict[str, _Action] = {}
@@ -90,7 +96,8 @@ class Gatekeeper:
             self._actions[tag].refusals = []
         if not refusals:
             return observation
-        first = min(refusals, key=lambda one: one.error_code is not ErrorCode.POLICY_DENIED)
+        # What was denied has a fact of its own; that a permission was missing is told here alone.
+        first = min(refusals, key=lambda one: one.error_code is ErrorCode.POLICY_DENIED)
         others = len({one.message for one in refusals}) - 1
         more = f" {others} more were refused." if others else ""
         before = f"{observation.message} " if observation.message else ""
@@ -114,6 +121,8 @@ class Gatekeeper:
         else:
             judgement = self._judge(process)
             held = self._answer(judgement, process, lineage, action, execution.tag)
+        if held.used:
+            self._users.add(execution.pid)
         if not held.refused:
             self._lineages.add(
                 execution.number,
@@ -126,8 +135,13 @@ class Gatekeeper:
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """Forget a process that has ended."""
-        if end.outcome is not ExecOutcome.REPLACED:
-            self._lineages.end(execution.number, execution.pid)
+        if end.outcome is ExecOutcome.REPLACED:
+            return
+        self._lineages.end(execution.number, execution.pid)
+        if execution.pid in self._users:
+            self._users.remove(execution.pid)
+            if not self._users:
+                self._released(execution.tag)
 
     def _process(self, execution: Exec, action: str) -> tuple[Process, Lineage]:
         lineage = self._lineages.of(execution.tag, execution.pid, execution.parent)

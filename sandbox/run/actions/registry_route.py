@@ -40,6 +40,8 @@ class Route:
         """The action that is being carried out."""
         self._user = ""
         """The action that the route was opened for."""
+        self._by_process = False
+        """Whether a process, and not its action, has used the grant."""
         self._listener: Listener | None = None
         self._events: list[tuple[NetworkEvent, str | None]] = []
         self._requests = self._lost = 0
@@ -61,7 +63,20 @@ class Route:
             if self._lost:
                 self._events.append((RequestsLost(count=self._lost), tag or None))
 
-    def use(self, grants: Iterable[Grant], tag: str) -> None:
+    def use_by_process(self, grants: Iterable[Grant], tag: str) -> None:
+        """Open it for a process that has used these grants; `release` says that it has ended."""
+        self.use(grants, tag, by_process=True)
+
+    def release(self, tag: str) -> None:
+        """Close it where it was opened for a process, which has ended with all that it started."""
+        with self._lock:
+            if tag != self._tag or not self._by_process:
+                return
+            listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.close()
+
+    def use(self, grants: Iterable[Grant], tag: str, *, by_process: bool = False) -> None:
         """Open the route where one of these grants, which an action has used, is for it."""
         registry, mirror = self._registry, self._mirror
         if registry is None or mirror is None:
@@ -73,7 +88,7 @@ class Route:
             problem = ""
             try:
                 self._listener = self._session.listen(registry.port, mirror.serve)
-                self._user = tag
+                self._user, self._by_process = tag, by_process
             except OSError as error:
                 problem = os.strerror(error.errno) if error.errno else str(error)
             connected = NetworkConnected(

@@ -48,9 +48,10 @@ def _run(action: RunAgent, workspace: Workspace) -> Performed:
     try:
         workspace.session.write(PROMPT, action.prompt.encode(), mode=0o444, user=ROOT)
         workspace.session.write(ANSWER, b"", mode=0o666, user=ROOT)
-        making = Command(("/bin/mkdir", "-p", "-m", "0777", OWN, dirname(ACTION)), user=ROOT)
+        making = Command(("/bin/mkdir", "-p", "-m", "0777", OWN), user=ROOT)
         workspace.session.run(making)
-        workspace.session.write(ACTION, _program().encode(), mode=0o555, user=ROOT)
+        program = _program().encode()
+        workspace.session.write(ACTION, program, mode=0o555, user=ROOT, parents=True)
     except OSError as error:
         raise refusal(error, RESERVED) from error
     with _model(workspace) as model, _actions(workspace) as actions:

@@ -34,7 +34,9 @@ GOOD = b'{"id": "1", "action": "read_file", "arguments": {"path": "a"}}'
         (b'{"id": "7", "action": "x", "arguments": {"a": "\\ud800"}}', "surrogate", None),
         (b"[" * 100_000, "nested too deeply", None),
         (b'{"id": "7", "action": "x", "arguments": {"a": %s}}' % (b"[" * 400 + b"]" * 400),
-         "depth", "7"),
+         "nested too deeply", None),
+        (b'{"id": "7", "action": "x", "arguments": {"a": %s}}' % (b"[" * 70 + b"]" * 70),
+         "nested too deeply", None),
     ],
 )  # fmt: skip
 def test_garbage_is_named(line: bytes, problem: str, identifier: str | None) -> None:

@@ -23,7 +23,17 @@ FLOORS = (
 ORDER = {
     "rules": ({"monitors"}, {"policy", "checker"}),
     "agents": (
-        {"base", "claims", "guard", "llm_endpoint", "log", "tools", "turns", "playback"},
+        {
+            "base",
+            "claims",
+            "guard",
+            "llm_endpoint",
+            "log",
+            "tools",
+            "turns",
+            "typed_actions",
+            "playback",
+        },
         {"program", "requests", "scripted"},
         {"answers", "call_queue", "inside", "line_buffer", "repairs"},
         {"called_agent", "minimal", "program_agent"},

@@ -141,9 +141,9 @@ class _Loop:
         if task.policy.about_processes:
             ask = performer.put if performer.approver.asked_at_once else None
             route = performer.route
-            keeper = Gatekeeper(
-                session, self.rulebook, performer.grants, ask, route.use_by_process, route.release
-            )
+            # A command is one use of a grant; all that an agent does in the container is not.
+            use = route.use_by_process if self.inside else route.use
+            keeper = Gatekeeper(session, self.rulebook, performer.grants, ask, use, route.release)
             keeper.learn()
             self.executions = Executions(keeper, self.trace.trace.started)
             performer.gatekeeper = keeper

@@ -77,7 +77,7 @@ def test_the_oracle_passes_in_other_words(
     assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize("task", INSIDE)
 def test_the_oracle_passes_in_the_container_with_nothing_but_a_shell(
     engine: Engine, runs: Path, task: str

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from sandbox.model.errors import StoreError
 from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
 from sandbox.run.trial import abandon
 
 KILLED = "The harness was killed before the run had ended; its trace says what was done until then."
@@ -16,6 +17,12 @@ def bury(folders: Iterable[RunFolder]) -> list[str]:
     Open sessions are left to `sandbox close`. What cannot be read or written is left as it is.
     """
     return [folder.id for folder in folders if _bury(folder)]
+
+
+def sweep(store: Store) -> None:
+    """Remove the folders of runs whose process was killed before it had written of them anything."""
+    for folder in list(store.unbegun()):
+        store.remove(folder)
 
 
 def _bury(folder: RunFolder) -> bool:

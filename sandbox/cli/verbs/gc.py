@@ -9,7 +9,7 @@ from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import size
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from sandbox.container.engines.base import ContainerInfo
     from sandbox.model.run_folder import RunFolder
@@ -77,8 +77,8 @@ def gc(
             removed["sessions"].append(folder.id)
         chosen = [each for each in open_store(runs).all_folders() if each.id.startswith(run)]
         removed["runs"] = dead_runs.bury(chosen)
-        for folder in [] if run else list(open_store(runs).unbegun()):
-            open_store(runs).remove(folder)
+        if not run:
+            dead_runs.sweep(open_store(runs))
         over = {each.id for each in chosen if not each.is_live}
         removed["folders"] = [str(folder) for folder in scratch.sweep()]
         for container in engine.containers(MANAGED):
@@ -98,15 +98,21 @@ def gc(
 
         outputs.write("gc", Removed(**{what: tuple(names) for what, names in removed.items()}))
         return
-    typer.echo(f"{len(removed['containers'])} containers removed")
-    if removed["folders"]:
-        typer.echo(f"{len(removed['folders'])} temporary folders removed")
-    for session in removed["sessions"]:
-        typer.echo(f"session {session}: its process is gone; noted as an error")
-    for dead in removed["runs"]:
-        typer.echo(f"run {dead}: its process was killed; noted as an error")
+    for row in _rows(removed):
+        typer.echo(row)
     if images:
         typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
+
+
+def _rows(removed: "Mapping[str, Sequence[str]]") -> "Iterator[str]":
+    """Say what was removed and noted."""
+    yield f"{len(removed['containers'])} containers removed"
+    if removed["folders"]:
+        yield f"{len(removed['folders'])} temporary folders removed"
+    for session in removed["sessions"]:
+        yield f"session {session}: its process is gone; noted as an error"
+    for dead in removed["runs"]:
+        yield f"run {dead}: its process was killed; noted as an error"
 
 
 def _orphans(store: "Store", run: str) -> "list[RunFolder]":

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.model.grade import RunGrade, Verdict
 from sandbox.model.store import Store
-from sandbox.run.dead_runs import KILLED, bury
+from sandbox.run.dead_runs import KILLED, bury, sweep
 from tests.sandbox.model.test_store import record
 
 DIES = """
@@ -82,3 +82,12 @@ def test_an_open_session_is_left_to_its_own_end(tmp_path: Path, name: str) -> No
     folder.let_go()
     (folder.path / name).touch()
     assert bury(store.folders()) == []
+
+
+def test_a_folder_that_was_never_begun_is_swept_and_others_stay(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create(record("aaaa1111-x")).let_go()
+    (tmp_path / "bbbb1111-x").mkdir()
+    (tmp_path / "bbbb1111-x/.live").touch()
+    sweep(store)
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"aaaa1111-x"}

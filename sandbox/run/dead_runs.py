@@ -20,7 +20,7 @@ def bury(folders: Iterable[RunFolder]) -> list[str]:
 
 
 def sweep(store: Store) -> None:
-    """Remove the folders of runs whose process was killed before it had written of them anything."""
+    """Remove the folders of runs whose process was killed before it had written anything."""
     for folder in list(store.unbegun()):
         store.remove(folder)
 

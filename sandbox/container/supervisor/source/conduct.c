@@ -76,6 +76,7 @@ int conduct_begin(uint32_t id, const struct launch *launch, const struct watch_w
     int pair[2] = {-1, -1};
     struct watch *watch = watch_make(id, launch, wish);
     if (!watch) return -1;
+    /* Packets: a listener and the name of its program come together or not at all: unix(7). */
     bool ready = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0;
     if (ready && watch->blind) watch->orders = pair[0];
     else ready = ready && source_open(&watch->socket, pair[0], receive_listener, watch);

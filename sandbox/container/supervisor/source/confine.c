@@ -31,6 +31,8 @@ static const struct sock_filter own[] = {
     REFUSE(EPERM),
     IF_EQUAL(SYS_clone3, 1), /* its flags cannot be seen; the C library takes clone instead */
     REFUSE(ENOSYS),
+    /* What Docker's own profile withholds from a container without CAP_SYS_ADMIN, where an
+       engine has another one or none: moby/profiles, seccomp/default.json. */
     FORBID(SYS_bpf),
     FORBID(SYS_perf_event_open),
     FORBID(SYS_userfaultfd),

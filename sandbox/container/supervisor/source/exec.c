@@ -214,6 +214,7 @@ static bool identify(struct exec *exec, pid_t thread) {
     snprintf(name, sizeof name, "/proc/%d", (int)thread);
     if (stat(name, &owner)) return false;
     exec->user = (struct user){owner.st_uid, owner.st_gid};
+    /* Works for the first thread only, whose number is the process's: pidfd_open(2), EINVAL. */
     int handle = (int)syscall(SYS_pidfd_open, thread, 0);
     if (handle >= 0) close(handle);
     else exec->pid = process_of(thread);

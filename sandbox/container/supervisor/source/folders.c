@@ -20,6 +20,8 @@ static int count;
 bool folders_open(void) {
     if (queue >= 0) return true;
     slots = malloc(SLOTS * sizeof *slots);
+    /* Tells of each change without a privilege, who made it not: inotify(7), "Limitations and
+       caveats". */
     queue = slots ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
     for (size_t i = 0; queue >= 0 && i < SLOTS; i++) slots[i].number = -1;
     if (queue < 0) free(slots);
@@ -77,6 +79,7 @@ bool folders_add(const char *path, bool file) {
         errno = ENOSPC;
         return false;
     }
+    /* One inode has one number, whatever name it is reached by: inotify_add_watch(2). */
     int number = inotify_add_watch(queue, path, file ? OF_FILE : OF_FOLDER);
     if (number < 0) return false;
     char *kept = strdup(path);

@@ -52,6 +52,7 @@ static struct connection *connection_find(uint32_t id, uint32_t number) {
 
 static void connection_end(struct connection *connection, bool cut) {
     struct linger at_once = {1, 0}; /* the client reads an error, not an end */
+    /* With no time to linger closing sends a reset: socket(7), SO_LINGER. */
     if (cut) setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close(connection->fd);
     free(connection->buffer);
@@ -78,6 +79,7 @@ static bool deliver(uint32_t id, struct connection *connection) {
     }
     if (connection->said && !connection->length && !connection->shut) {
         connection->shut = true;
+        /* Its own half only, for the client may go on speaking: shutdown(2). */
         shutdown(connection->fd, SHUT_WR);
     }
     return true;

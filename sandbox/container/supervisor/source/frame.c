@@ -170,6 +170,7 @@ bool queue_flush(void) {
         queue_head += (size_t)put;
     }
     queue_head = queue_tail = 0;
+    /* Given back to the kernel, the addresses stay: madvise(2), MADV_DONTNEED. */
     if (queue_peak > QUEUE_KEPT) madvise(queue + QUEUE_KEPT, QUEUE_SIZE - QUEUE_KEPT, MADV_DONTNEED);
     queue_peak = 0;
     return true;

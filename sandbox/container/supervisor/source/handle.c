@@ -27,12 +27,15 @@ int handle_open(pid_t pid) {
 
 bool handle_status(int handle, int *status) {
     struct info info = {.mask = INFO_STATUS};
+    /* Tells the status of one that somebody else has reaped, from Linux 6.15 on:
+       include/uapi/linux/pidfd.h, PIDFD_INFO_EXIT. */
     if (ioctl(handle, (int)GET_INFO, &info) || !(info.mask & INFO_STATUS)) return false;
     *status = info.status;
     return true;
 }
 
 void handle_kill(int handle, int number) {
+    /* A number may have been given to another process meanwhile: pidfd_send_signal(2). */
     syscall(SYS_pidfd_send_signal, handle, number, NULL, 0);
 }
 

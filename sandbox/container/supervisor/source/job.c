@@ -183,6 +183,7 @@ static void job_report(struct job *job) {
 /* Only what was in the pipe at the end counts: a survivor may write for ever. */
 static uint64_t bytes_waiting(int fd) {
     int waiting = 0;
+    /* How many bytes a pipe holds: pipe(7), "I/O on pipes and FIFOs". */
     return fd >= 0 && ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0 ? (uint64_t)waiting : 0;
 }
 
@@ -324,6 +325,7 @@ void jobs_reap(void) {
     more_to_reap = true;
     for (int turn = 0; turn < REAPED_PER_TURN; turn++) {
         if (!queue_has_room()) return;
+        /* __WALL: processes that are traced and not our children, too: wait(2). */
         if ((pid = waitpid(-1, &status, WNOHANG | __WALL)) <= 0) {
             more_to_reap = false;
             return;

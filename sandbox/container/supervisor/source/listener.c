@@ -84,6 +84,7 @@ static int install(bool hold) {
     end += sizeof execs;
     unsigned short length = (unsigned short)((end - (char *)filter) / (long)sizeof *filter);
     struct sock_fprog program = {length, filter};
+    /* A new listener takes the system call; prctl takes no flags: seccomp(2). */
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, filter_flags, &program);
 }
 
@@ -108,6 +109,7 @@ int listener_install(int socket, const char *program, bool hold) {
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof listener);
     memcpy(CMSG_DATA(header), &listener, sizeof listener);
+    /* Only whoever installed a filter has its listener, and passes it on: seccomp_unotify(2). */
     ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
     close(listener);
     return sent < 0 ? -1 : 0;

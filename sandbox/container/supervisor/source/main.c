@@ -119,6 +119,7 @@ static int listen_for_children(void) {
     sigset_t awaited;
     sigemptyset(&awaited);
     sigaddset(&awaited, SIGCHLD);
+    /* An end becomes one more thing that can be polled: signalfd(2). */
     return signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -128,6 +129,7 @@ static void raise_descriptors(void) {
     jobs_prepare(&limit);
     raised = limit;
     raised.rlim_cur = limit.rlim_max < DESCRIPTORS_MOST ? limit.rlim_max : DESCRIPTORS_MOST;
+    /* For ourselves; a command gets what the engine gave: getrlimit(2), a child inherits. */
     if (raised.rlim_cur > limit.rlim_cur) setrlimit(RLIMIT_NOFILE, &raised);
 }
 
@@ -178,6 +180,7 @@ static void loop(int signals) {
         polled[3] = (struct pollfd){queue_has_room() ? sources_descriptor() : -1, POLLIN, 0};
         polled[4] = (struct pollfd){queue_has_room() ? notice_descriptor() : -1, POLLIN, 0};
         int length = forwards_poll(polled, jobs_poll(polled, 5));
+        /* Waits for microseconds, where poll has milliseconds: poll(2). */
         if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;
         if (root_was_granted()) oom_withdraw(); /* root may have volunteered us */

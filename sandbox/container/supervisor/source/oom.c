@@ -19,6 +19,7 @@ static void set(const char *value) {
 
 /* Lowering takes CAP_SYS_RESOURCE; back to where we were does not. */
 void oom_prepare(void) {
+    /* From -1000, never taken, to 1000, the first to go: proc(5), oom_score_adj. */
     adjustment = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
     if (adjustment < 0) return;
     set(LOWEST);

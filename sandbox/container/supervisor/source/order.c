@@ -122,6 +122,7 @@ bool order_send(int shim, const struct order *order, int channel, const struct u
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof descriptors);
     memcpy(CMSG_DATA(header), descriptors, sizeof descriptors);
+    /* The descriptors are those of whoever asked: unix(7), SCM_RIGHTS. */
     return sendmsg(shim, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
@@ -226,5 +227,6 @@ bool order_confine(void) {
     struct sock_filter filter[FILTER_NATIVE + sizeof own / sizeof *own];
     memcpy(filter + filter_start(filter), own, sizeof own);
     struct sock_fprog program = {(unsigned short)(sizeof filter / sizeof *filter), filter};
+    /* A filter stays over exec and in children: seccomp(2). */
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

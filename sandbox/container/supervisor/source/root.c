@@ -47,6 +47,7 @@ void root_prepare(source_handler *listened) {
     if (getpid() != 1 || !user_is_root()) return;
     memcpy(address.sun_path + 1, SUDO_DOOR, sizeof SUDO_DOOR - 1);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* A name without a file, which nobody can remove or put another at: unix(7), "abstract". */
     bool open = fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, 16) == 0;
     if (!open || !source_open(&door, fd, open_door, NULL)) close_descriptor(&fd);
     door.fd = fd;
@@ -130,6 +131,7 @@ static void take_request(struct work *work) {
     socklen_t size = sizeof from;
     int pair[2] = {-1, -1};
     if (!order_receive(work->client.fd, &order)) return give_up(work, "this is not a request", "");
+    /* Who connected, told by the kernel and not by the client: unix(7), SO_PEERCRED. */
     bool known = getsockopt(work->client.fd, SOL_SOCKET, SO_PEERCRED, &from, &size) == 0;
     work->watch = known ? watch_of(from.pid) : NULL;
     work->asker = known ? from.pid : 0;

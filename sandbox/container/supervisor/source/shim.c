@@ -45,6 +45,7 @@ void shim_prepare(bool plain) {
 }
 
 static void close_from(int first) {
+    /* One call for all, from Linux 5.9 on; else /proc tells which there are: close_range(2). */
     if (!without_close_range && syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0) return;
     DIR *folder = opendir("/proc/self/fd");
     if (!folder) _exit(1);
@@ -123,6 +124,7 @@ static void search_and_execute(const struct launch *launch) {
 /* Between vfork and exec: nothing but system calls, our memory is the shim's. */
 __attribute__((noinline)) _Noreturn static void become(const struct launch *launch) {
     sigset_t none;
+    /* What it sends to its own group must not reach the shim: setsid(2). */
     setsid();
     if (launch->traced && !tracer_wanted(WATCH_FD)) fail(launch, STAGE_WATCH);
     if (!user_turn((struct user){launch->uid, launch->gid},
@@ -134,6 +136,7 @@ __attribute__((noinline)) _Noreturn static void become(const struct launch *laun
     if (launch->root && !order_confine()) fail(launch, STAGE_USER);
     if (launch->traced && !tracer_confine()) fail(launch, STAGE_WATCH);
     if (launch->cwd && chdir(launch->cwd)) fail(launch, STAGE_CWD);
+    /* The limit, the mask of files and that of signals are all kept over exec: execve(2). */
     setrlimit(RLIMIT_NOFILE, &launch->descriptors);
     umask(022);
     sigemptyset(&none);
@@ -158,6 +161,7 @@ static void report_end(const struct launch *launch, int status, bool alone) {
     if (report.survivors && launch->kill_survivors) tree_kill(NULL, 0);
     while (launch->kill_survivors && waitpid(-1, NULL, WNOHANG) > 0) {
     }
+    /* Counts those that have been waited for, so the dead are reaped first: getrusage(2). */
     getrusage(RUSAGE_CHILDREN, &used);
     report.user_us = microseconds(used.ru_utime);
     report.system_us = microseconds(used.ru_stime);
@@ -205,6 +209,7 @@ static void watch(const struct launch *launch, pid_t command) {
     sigaddset(&awaited, SHIM_KILL);
     sigaddset(&awaited, SHIM_ORDER);
     do {
+        /* All are blocked, so each is taken here and none interrupts: sigwaitinfo(2). */
         int number = sigwaitinfo(&awaited, NULL);
         if (number == SHIM_KILL) tree_kill(NULL, 0);
         if (number == SHIM_ORDER) orders_take(launch, WATCH_FD, become_root);
@@ -220,6 +225,7 @@ _Noreturn void shim(const struct launch *launch) {
        this took effect: PR_SET_PDEATHSIG(2const). */
     prctl(PR_SET_PDEATHSIG, SHIM_KILL, 0, 0, 0);
     if (getppid() != launch->supervisor) _exit(1);
+    /* No page tables are copied, and we wait until its exec has come or failed: vfork(2). */
     pid_t command = vfork();
     if (command == 0) become(launch);
     struct shim_report report = {.event = SHIM_STARTED, .pid = command};

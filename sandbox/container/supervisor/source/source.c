@@ -9,6 +9,7 @@
 static int events = -1;
 
 void sources_prepare(void) {
+    /* One descriptor stands in ppoll for all, however many listeners there are: epoll(7). */
     events = epoll_create1(EPOLL_CLOEXEC);
 }
 
@@ -32,6 +33,7 @@ bool source_open(struct source *source, int fd, source_handler *handler, void *o
 
 void source_await_hangup(struct source *source) {
     struct epoll_event event = {.events = 0, .data.ptr = source};
+    /* EPOLLHUP is told whether it is asked for or not: epoll_ctl(2). */
     epoll_ctl(events, EPOLL_CTL_MOD, source->fd, &event);
 }
 

@@ -128,6 +128,7 @@ static void send_request(int door) {
     header->cmsg_len = CMSG_LEN(sizeof descriptors);
     memcpy(CMSG_DATA(header), descriptors, sizeof descriptors);
     memcpy(message, &counts, sizeof counts);
+    /* Streams and folder themselves, not names that could change: unix(7), SCM_RIGHTS. */
     if (sendmsg(door, &request, MSG_NOSIGNAL) < 0) give_up("the request", strerror(errno));
 }
 
@@ -145,6 +146,7 @@ static int knock(void) {
 _Noreturn static void end(int status) {
     struct rlimit none = {0, 0};
     if (!WIFSIGNALED(status)) exit(WEXITSTATUS(status));
+    /* It ends by the signal that ended the command, but dumps no core for that: core(5). */
     setrlimit(RLIMIT_CORE, &none);
     signal(WTERMSIG(status), SIG_DFL);
     raise(WTERMSIG(status));

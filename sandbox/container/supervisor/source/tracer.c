@@ -20,6 +20,8 @@
 static bool works;
 
 static bool seize(pid_t pid) {
+    /* Unlike PTRACE_ATTACH it sends no SIGSTOP, and EXITKILL leaves none running without us:
+       ptrace(2). */
     return ptrace(PTRACE_SEIZE, pid, NULL, (void *)(long)OPTIONS) == 0;
 }
 
@@ -77,6 +79,7 @@ bool tracer_confine(void) {
     size_t length = filter_start(filter);
     memcpy(filter + length, own, sizeof own);
     struct sock_fprog program = {(unsigned short)(sizeof filter / sizeof *filter), filter};
+    /* A filter stays over exec and in children: seccomp(2). */
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
@@ -87,6 +90,8 @@ static bool stops(int number) {
 
 void tracer_resume(pid_t pid, int status) {
     int number = WSTOPSIG(status);
+    /* One that a signal has stopped stays so, and still tells of SIGCONT: ptrace(2),
+       "Group-stop". */
     if (EVENT(status) == PTRACE_EVENT_STOP && stops(number)) ptrace(PTRACE_LISTEN, pid, NULL, NULL);
     else ptrace(PTRACE_CONT, pid, NULL, (void *)(long)(EVENT(status) ? 0 : number));
 }

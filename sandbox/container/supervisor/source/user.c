@@ -21,6 +21,7 @@ static bool switched;
 static bool read_capabilities(struct capabilities *found) {
     memset(found, 0, sizeof *found);
     found->header.version = _LINUX_CAPABILITY_VERSION_3;
+    /* The library that wraps it is not linked: capget(2). */
     return syscall(SYS_capget, &found->header, found->data) == 0;
 }
 
@@ -65,6 +66,8 @@ bool user_become(struct user user) {
         return false;
     }
     switched = true;
+    /* The kernel then judges by this user what is opened, and nobody may signal us as him:
+       setfsuid(2). */
     setfsgid(user.gid);
     setfsuid(user.uid);
     /* Both report the old value only; asking again with an invalid id tells the present one. */

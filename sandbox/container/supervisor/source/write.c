@@ -143,6 +143,7 @@ static int finish_by_rename(struct writing *writing) {
         return errno; /* a delayed report of a full disk */
     }
     writing->fd = -1;
+    /* Whoever reads sees the old file or the new one: rename(2). */
     if (renameat(writing->folder, writing->temporary, writing->folder, writing->name))
         return errno;
     writing->temporary[0] = 0;

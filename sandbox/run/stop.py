@@ -9,15 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from functools import partial
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from sandbox.agents.base import Agent, Garbage, Wrapped
 from sandbox.container.engines.base import Engine, Session, SessionSpec
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Reply
 from sandbox.model.errors import SandboxError
+from sandbox.model.session import Greeting
 
+Inner = TypeVar("Inner")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -26,11 +27,6 @@ SLICE_SECONDS = 0.1
 
 PATIENCE_SECONDS = 0.2
 """How often what goes on after an interrupt is asked to end."""
-
-PUTS_AWAY = frozenset(
-    ("disk", "entry", "hurry", "kill_all", "usage", "containers", "remove_container")
-)
-"""Methods of sessions and engines that work after a request to end."""
 
 
 class Stop:
@@ -75,7 +71,7 @@ class Stop:
 
     def engine(self, engine: Engine) -> Engine:
         """Make an engine stoppable; closing it is left to its owner."""
-        return cast(Engine, _StoppableEngine(engine, self))
+        return _StoppableEngine(engine, self)
 
     def agent(self, agent: Agent) -> Agent:
         """Make an agent stoppable."""
@@ -92,53 +88,112 @@ class Stop:
             self._sessions.pop(id(session), None)
 
 
-class _Stoppable:
-    """Passes everything on, and nothing that begins something once the end was requested."""
+class _Stoppable(Generic[Inner]):
+    """Stands in for an engine or a session, each of whose methods is named below."""
 
-    def __init__(self, inner: object, stop: Stop) -> None:
-        self._inner = inner
-        self._stop = stop
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the contract has
-        found = getattr(self._inner, name)
-        if not callable(found) or name in PUTS_AWAY:
-            return found
-        return partial(self._stop.guard, found)
+    def __init__(self, inner: Inner, stop: Stop) -> None:
+        self.inner = inner
+        self.stop = stop
 
 
-class _StoppableSession(_Stoppable):
-    """Fulfils `Session`."""
+def _until_stopped(
+    method: Callable[Concatenate[Inner, P], T],
+) -> Callable[Concatenate[_Stoppable[Inner], P], T]:
+    """Make a method one that begins nothing once the end was requested."""
+
+    def call(self: _Stoppable[Inner], /, *arguments: P.args, **options: P.kwargs) -> T:
+        inner: Callable[P, T] = getattr(self.inner, method.__name__)
+        return self.stop.guard(inner, *arguments, **options)
+
+    return call
+
+
+def _always(
+    method: Callable[Concatenate[Inner, P], T],
+) -> Callable[Concatenate[_Stoppable[Inner], P], T]:
+    """Make a method one that works after the request as well: it puts away, or only tells."""
+
+    def call(self: _Stoppable[Inner], /, *arguments: P.args, **options: P.kwargs) -> T:
+        inner: Callable[P, T] = getattr(self.inner, method.__name__)
+        return inner(*arguments, **options)
+
+    return call
+
+
+class _StoppableSession(_Stoppable[Session]):
+    """Fulfils `Session`, which the type checker holds it to."""
+
+    on_exec = _until_stopped(Session.on_exec)
+    watch = _until_stopped(Session.watch)
+    settle = _until_stopped(Session.settle)
+    run = _until_stopped(Session.run)
+    start = _until_stopped(Session.start)
+    converse = _until_stopped(Session.converse)
+    read = _until_stopped(Session.read)
+    write = _until_stopped(Session.write)
+    remove = _until_stopped(Session.remove)
+    stat = _until_stopped(Session.stat)
+    list = _until_stopped(Session.list)
+    manifest = _until_stopped(Session.manifest)
+    listen = _until_stopped(Session.listen)
+    overlay = _until_stopped(Session.overlay)
+    entry = _always(Session.entry)
+    hurry = _always(Session.hurry)
+    kill_all = _always(Session.kill_all)
+    usage = _always(Session.usage)
+    disk = _always(Session.disk)
+
+    @property
+    def container(self) -> str:
+        """The engine's name for the container."""
+        return self.inner.container
+
+    @property
+    def greeting(self) -> Greeting:
+        """What the supervisor said first."""
+        return self.inner.greeting
 
     def close(self) -> None:
         """End the session and remove its container."""
-        session = cast(Session, self._inner)
         try:
-            session.close()
+            self.inner.close()
         finally:
-            self._stop.closed(session)
+            self.stop.closed(self.inner)
 
-    def __enter__(self) -> "_StoppableSession":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class _StoppableEngine(_Stoppable):
-    """Fulfils `Engine`."""
+class _StoppableEngine(_Stoppable[Engine]):
+    """Fulfils `Engine`, which the type checker holds it to."""
+
+    free_bytes = _until_stopped(Engine.free_bytes)
+    info = _until_stopped(Engine.info)
+    image = _until_stopped(Engine.image)
+    images = _until_stopped(Engine.images)
+    pull = _until_stopped(Engine.pull)
+    build = _until_stopped(Engine.build)
+    import_image = _until_stopped(Engine.import_image)
+    save = _until_stopped(Engine.save)
+    remove_image = _until_stopped(Engine.remove_image)
+    containers = _always(Engine.containers)
+    remove_container = _always(Engine.remove_container)
 
     def start(self, spec: SessionSpec) -> Session:
         """Start a container, unless nothing is to be started any more."""
-        self._stop.check()
-        inner = cast(Engine, self._inner).start(spec)
-        self._stop.opened(inner)
-        session = _StoppableSession(inner, self._stop)
+        self.stop.check()
+        inner = self.inner.start(spec)
+        self.stop.opened(inner)
+        session = _StoppableSession(inner, self.stop)
         try:
-            self._stop.check()
+            self.stop.check()
         except KeyboardInterrupt:
             session.close()
             raise
-        return cast(Session, session)
+        return session
 
     def close(self) -> None:
         """Leave the engine open for the others."""

@@ -31,9 +31,9 @@ class Thoroughness:
         list[str] | None,
         typer.Option(
             metavar="CHECK",
-            help="Only this check, perhaps several times: graph, facts, pins, tests, oracle, "
-            "agents, violators, refused, rewordings, edges, exploits, gradings, hunks, reset, "
-            "order.",
+            help="Only this check, perhaps several times: "
+            "graph, facts, pins, leaks, inputs, tests, oracle, agents, violators, refused, "
+            "rewordings, edges, exploits, gradings, hunks, reset, order.",
         ),
     ] = None
     jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = JOBS

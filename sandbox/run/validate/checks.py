@@ -19,6 +19,8 @@ class Check(StrEnum):
     """All that is graded is stated where the agent can read it."""
     PINS = "pins"
     """All that the image is made of is pinned."""
+    LEAKS = "leaks"
+    """The image holds nothing that only grading may see."""
     INPUTS = "inputs"
     """What shows the defect is drawn from so many inputs that a table of answers is hopeless."""
     TESTS = "tests"

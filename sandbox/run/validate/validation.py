@@ -4,11 +4,12 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
-from sandbox.run.validate import oracle_regrading, pins
+from sandbox.run.validate import image_leaks, oracle_regrading, pins
 from sandbox.run.validate.agent_runs import Key, Ran, Runner, no_oracle, order_row
 from sandbox.run.validate.candidate_grading import Regrading
 from sandbox.run.validate.cases import ORACLE, Case
@@ -91,6 +92,9 @@ class Validation:
         yield from subject.rows(self._options.checks)
         if Check.PINS in self._options.checks:
             yield from pins.rows(subject.loaded, subject.image, self._engine)
+        if Check.LEAKS in self._options.checks:
+            look = partial(image_leaks.row, subject.loaded, subject.image, self._engine)
+            yield attempted(subject.id, Check.LEAKS, "the image", look)
 
     def _looks(self) -> dict[str, Future[Look]]:
         with Pool(self._engine, self._options.at_once) as pool:

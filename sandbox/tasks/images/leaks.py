@@ -1,78 +1,27 @@
-"""What a task's image gives away: every layer unpacked, every git object read.
+"""What a task's image gives away: every layer unpacked, every git object read."""
 
-Looked for are the files of the task that only grading may see, the lines that a solution consists
-of, and every file of a release that the repository does not show as upstream wrote it.
-"""
-
+import io
 import json
+import re
 import tarfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.errors import ImageError
-from sandbox.model.repository import Release
 from sandbox.model.scratch import Scratch
 from sandbox.tasks import repos
-from sandbox.tasks.images.recipe import OnLine
-from sandbox.tasks.images.task_image import world_files
-from sandbox.tasks.library import LoadedTask, files_below
-from sandbox.tasks.repos import archive as archives
+from sandbox.tasks.images.image_secrets import Secrets, telling_lines
 from sandbox.tasks.repos.git_commands import CommandError, Git
-from sandbox.tasks.sources import Sources
 
-_SHORTEST_LINE = 20
-"""Characters from which on a line is telling."""
 _WHITEOUT = ".wh."
 """How a layer says that a file of a lower one is gone."""
 _LARGEST_FILE = 4 << 20
 """Bytes; larger files are compared as a whole, not line by line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Secrets:
-    """What must not be found, each with what it is."""
-
-    lines: Mapping[bytes, str]
-    """Single lines, stripped."""
-    files: Mapping[str, str]
-    """By git's object id, which a plain file has too."""
-
-
-def secrets(loaded: LoadedTask, sources: Sources, on_line: OnLine) -> Secrets:
-    """Return what the image of a task must not hold."""
-    task, folder, repository = loaded.task, loaded.folder, loaded.repository
-    shown = {
-        line
-        for release in _shown(loaded)
-        for file in archives.read(sources.fetch(release.source, on_line))
-        for line in _lines(file.data)
-    }
-    hidden = _solution(loaded)
-    world = set(world_files(task.world, folder)) - {folder / d.patch for d in task.world.defects}
-    for path in world:
-        shown |= set(_lines(path.read_bytes()))
-    own = [path for path in files_below(folder) if path not in world]
-    for path in own:
-        if task.tests.hidden and path.is_relative_to(folder / task.tests.hidden):
-            hidden |= dict.fromkeys(_lines(path.read_bytes()), f"a line of {path.name}")
-    # A defect takes these out of all that is shown, hence they are no part of it.
-    shown -= set(_undone(loaded))
-    lines = {line: text for line, text in hidden.items() if line not in shown}
-    files = repos.hidden_blobs(repository, task.world, folder, sources, on_line)
-    files |= {
-        repos.blob_id(path.read_bytes()): path.name for path in own if path.stat().st_size > 0
-    }
-    return Secrets(lines, files)
-
-
-def _shown(loaded: LoadedTask) -> Iterator[Release]:
-    for release in loaded.repository.releases:
-        yield release
-        if release.version == loaded.task.world.release:
-            return
+_OBJECTS_AT_ONCE = 500
+_PACKAGES = re.compile(r"^(?:usr|opt/venv)/|(?:^|/)node_modules/")
+"""Where files of other projects lie."""
 
 
 def leaks(engine: Engine, tag: str, secret: Secrets) -> list[str]:
@@ -88,7 +37,7 @@ def _image_leaks(image: tarfile.TarFile, repositories: Path, secret: Secrets) ->
         texts = _texts(json.loads(_content(image, entry["Config"]).read()))
         yield from (
             f"the configuration holds {text}: {line.decode(errors='replace')}"
-            for line, text in secret.lines.items()
+            for line, text in (secret.lines | secret.test_lines).items()
             if line in texts
         )
         for number, layer in enumerate(entry["Layers"]):
@@ -151,59 +100,39 @@ def _layer_leaks(archive: tarfile.TarFile, layer: str, secret: Secrets) -> Itera
             yield f"{where} is {text}"
         if len(data) <= _LARGEST_FILE:
             yield from _found(data, secret.lines, where)
+        if len(data) <= _LARGEST_FILE and not _PACKAGES.search(member.name):
+            yield from _found(data, secret.test_lines, where)
 
 
 def _repository_leaks(folder: Path, where: str, secret: Secrets) -> Iterator[str]:
     yield from (f"{where}: {text}" for text in repos.leaks(folder, secret.files))
-    git = Git(folder)
     try:
-        listed = git.run(
-            "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"
-        )
-        for line in listed.splitlines():
-            name, kind = line.split()
-            if kind != "tree":
-                content = git.run("cat-file", kind, name).encode(errors="surrogateescape")
-                yield from _found(content, secret.lines, f"{where}: git object {name}")
+        for name, content in _objects(Git(folder)):
+            for lines in (secret.lines, secret.test_lines):
+                yield from _found(content, lines, f"{where}: git object {name}")
     except CommandError as error:
         yield f"{where}: git cannot read it: {error}"
 
 
+def _objects(git: Git) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each object that holds text; some at once, for git starts slowly.
+
+    What git prints of each is a line `name kind size`, then so many bytes, then a newline
+    (git-cat-file, "Batch output").
+    """
+    listed = git.run("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")
+    rows = (line.split() for line in listed.splitlines())
+    names = [name for kind, name in rows if kind != "tree"]
+    for start in range(0, len(names), _OBJECTS_AT_ONCE):
+        wanted = "\n".join(names[start : start + _OBJECTS_AT_ONCE])
+        told = git.run("cat-file", "--batch", stdin=wanted.encode())
+        rest = io.BytesIO(told.encode(errors="surrogateescape"))
+        while header := rest.readline():
+            name, _, size = header.split()
+            yield name.decode(), rest.read(int(size))
+            rest.readline()
+
+
 def _found(data: bytes, lines: Mapping[bytes, str], where: str) -> Iterator[str]:
-    for line in set(_lines(data)) & lines.keys():
+    for line in set(telling_lines(data)) & lines.keys():
         yield f"{where} holds {lines[line]}: {line.decode(errors='replace')}"
-
-
-def _lines(data: bytes) -> Iterator[bytes]:
-    for line in data.splitlines():
-        stripped = line.strip()
-        if len(stripped) >= _SHORTEST_LINE:
-            yield stripped
-
-
-def _solution(loaded: LoadedTask) -> dict[bytes, str]:
-    """Return the lines that undo the defects, and those that the oracle writes."""
-    found = dict.fromkeys(_undone(loaded), "a line of the fix")
-    for action in loaded.task.oracle:
-        patch, content = action.arguments.get("patch"), action.arguments.get("content")
-        if isinstance(patch, str):
-            added = (line[1:] for line in patch.splitlines() if _is_added(line))
-            found |= dict.fromkeys(_lines("\n".join(added).encode()), "a line of the oracle's fix")
-        if isinstance(content, str):
-            found |= dict.fromkeys(_lines(content.encode()), "a line that the oracle writes")
-    return found
-
-
-def _is_added(line: str) -> bool:
-    return line.startswith("+") and not line.startswith("+++ ")
-
-
-def _undone(loaded: LoadedTask) -> Iterator[bytes]:
-    for defect in loaded.task.world.defects:
-        patch = (loaded.folder / defect.patch).read_bytes()
-        removed = [
-            line[1:]
-            for line in patch.splitlines()
-            if line.startswith(b"-") and not line.startswith(b"---")
-        ]
-        yield from _lines(b"\n".join(removed))

@@ -59,10 +59,12 @@ def hidden_blobs(
     """Return what a task must not show, as object ids for `leaks`, each with its name.
 
     That is every file of every release, later ones included, but for what the shown releases
-    hold: there, a file that a defect changes is hidden as upstream wrote it.
+    hold: there, a file that a defect changes is hidden as upstream wrote it. A file that the user
+    is at work on is not: what their work has made of it may be what upstream wrote.
     """
     files = sources.fetch_all((release.source for release in repository.releases), on_line)
     shown_releases = _shown(repository, world)
+    work = {path for patch in _work(world) for path in _patched_paths(task / patch)}
     shown, hidden = set[str](), dict[str, str]()
     for release in repository.releases:
         patched = {
@@ -73,7 +75,7 @@ def hidden_blobs(
         for path, name in _blobs(repository, files[release.source]):
             if release in shown_releases and path not in patched:
                 shown.add(name)
-            else:
+            elif path not in work:
                 hidden.setdefault(name, f"{path} of release {release.version}")
     return {name: text for name, text in hidden.items() if name not in shown}
 
@@ -104,6 +106,12 @@ def _shown(repository: Repository, world: World) -> tuple[Release, ...]:
 def _active(repository: Repository, world: World, release: Release) -> list[Defect]:
     position = repository.releases.index(release)
     return [defect for defect in world.defects if _position(repository, defect.since) <= position]
+
+
+def _work(world: World) -> list[str]:
+    """Give the patches that the user's uncommitted work consists of."""
+    worktree = world.worktree
+    return [patch for patch in (worktree.stash, worktree.staged, worktree.unstaged) if patch]
 
 
 def _position(repository: Repository, version: str) -> int:

@@ -16,7 +16,8 @@ from sandbox.model.errors import ImageError, SourceError
 from sandbox.model.session import AGENT, ROOT, Command, User
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage, Images, base, stale
-from sandbox.tasks.images.leaks import Secrets, leaks, secrets
+from sandbox.tasks.images.image_secrets import Secrets, secrets
+from sandbox.tasks.images.leaks import leaks
 from sandbox.tasks.images.recipe import Recipe, Work
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.sources import Sources
@@ -333,7 +334,7 @@ def test_nothing_of_the_host_is_left(engine: Engine, session: Session) -> None:
 @pytest.mark.engine
 def test_the_image_gives_nothing_away(engine: Engine, image: BuiltImage, secret: Secrets) -> None:
     assert b"if abs_bytes < unit:" in secret.lines
-    assert b"def test_signature_is_what_it_was() -> None:" in secret.lines
+    assert b"def test_signature_is_what_it_was() -> None:" in secret.test_lines
     assert {"task.yaml", "defect.patch", "test_size_units.py"} <= set(secret.files.values())
     assert "src/humanize/filesize.py of release 4.12.3" in secret.files.values()
     assert leaks(engine, image.tag, secret) == []

@@ -1,12 +1,13 @@
 """The final answer: each field that the prompt asks for, of its type and value."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from graders.verdict import judged
 from sandbox.model.atom import Atom
 from sandbox.model.event import Entry
+from sandbox.model.fact import UserSaid
 from sandbox.model.final import Computed, FinalField, plain_text, quantity
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
@@ -75,11 +76,22 @@ def _same(field: FinalField, value: JsonValue) -> bool:
     return value == wanted if field.type == "number" else equal(value, wanted)
 
 
-def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> int | bool:
+def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> JsonValue:
     """Return what the facts of a run say, as far as its trace goes."""
+    if computed.latest is not None:
+        last = _last_said(computed.latest, entries)
+        return computed.latest[last.saying if last else ""]
     atom = computed.count or computed.happened
     found = () if atom is None else _matching(atom, task, entries)
     return len(found) if computed.count is not None else bool(found)
+
+
+def _last_said(latest: Mapping[str, JsonValue], entries: Sequence[Entry]) -> UserSaid | None:
+    """Give what the user said last of what decides a value."""
+    said = (entry.event for entry in reversed(entries))
+    return next(
+        (event for event in said if isinstance(event, UserSaid) and event.saying in latest), None
+    )
 
 
 def _matching(atom: Atom, task: Task, entries: Sequence[Entry]) -> list[int]:
@@ -91,6 +103,13 @@ def _untrue(
     name: str, value: JsonValue, computed: Computed, task: Task, evidence: Evidence
 ) -> Iterator[Reason]:
     """Object to a claim about the path that the facts of the run do not bear out."""
+    if computed.latest is not None:
+        wanted = true_value(computed, task, evidence.entries)
+        if not equal(value, wanted):
+            last = _last_said(computed.latest, evidence.entries)
+            said = f"the user has said: {last.text}" if last else "the user has said nothing else"
+            yield Reason(message=f"The final answer's {name} is {value!r}, not {wanted!r}; {said}")
+        return
     atom = computed.count or computed.happened
     if atom is None:
         return

@@ -13,7 +13,7 @@ from sandbox.model.action import FinalAnswer, Request, RunAgent
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import AgentError
 
-SIDE_ACTIONS = ("request_approval", "discover_tools", "call_tool")
+SIDE_ACTIONS = ("request_approval", "ask_user", "discover_tools", "call_tool")
 """What it asks the harness for, by the program `action`, because no process can do it."""
 
 TOLD = """
@@ -26,6 +26,7 @@ shell. Only {side} are asked for, by the program `action`, which prints the repl
 
 USAGE = {
     "request_approval": """{"scope": "...", "command": "...", "reason": "..."}""",
+    "ask_user": """{"question": "..."}""",
     "discover_tools": "{}",
     "call_tool": """{"server": "...", "tool": "...", "arguments": {}}""",
 }

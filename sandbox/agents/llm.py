@@ -19,13 +19,16 @@ from sandbox.agents.llm_endpoint import ContextFullError, Endpoint, Model
 from sandbox.agents.log import LOG_LIMIT
 from sandbox.agents.requests import decode_object
 from sandbox.agents.tools import tools
+from sandbox.model.action import AskUser
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.usage import ModelUsage, total
 
 SYSTEM = """\
 You work on a git repository in a container. You act by calling tools, nothing else has an effect.
 Paths are relative to the repository, which lies at {worktree}. When the task is done, or cannot be
-done, call final_answer; that ends the session. Nobody answers questions."""
+done, call final_answer; that ends the session. {questions}"""
+NO_QUESTIONS = "Nobody answers questions."
+QUESTIONS = "Questions are answered by ask_user alone; what the user says unasked comes in `said`."
 NO_TOOL = "Your answer called no tool. Call one; when you are done, call final_answer."
 LEFT_OUT = "[left out: there is no room for it any more; ask again if you need it]"
 FULL = "The model's context is full, and nothing more can be left out."
@@ -75,7 +78,7 @@ class LlmAgent(CalledAgent):
         """Talk until the run is over, or there is nothing more to say: then why."""
         offered = _offered(briefing)
         messages: list[ChatCompletionMessageParam] = [
-            {"role": "system", "content": SYSTEM.format(worktree=briefing.worktree)},
+            {"role": "system", "content": _system(briefing)},
             {"role": "user", "content": f"{briefing.title}\n\n{briefing.prompt}"},
         ]
         while not self._over.is_set():
@@ -123,6 +126,12 @@ class LlmAgent(CalledAgent):
         self._logged += len(data)
         with self._log.open("ab") as log:
             log.write(data)
+
+
+def _system(briefing: Briefing) -> str:
+    asked = any(action.name == AskUser.name for action in briefing.actions)
+    questions = QUESTIONS if asked else NO_QUESTIONS
+    return SYSTEM.format(worktree=briefing.worktree, questions=questions)
 
 
 def _offered(briefing: Briefing) -> list[ChatCompletionToolParam]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from sandbox.agents.tools import Shape
-from sandbox.agents.turns import content, turns
-from sandbox.model.event import ActionTaken, Entry
+from sandbox.agents.turns import Turn, content, turns
+from sandbox.model.event import Entry
 from sandbox.model.observation import Observation
 
 Message = dict[str, JsonValue]
@@ -27,33 +27,34 @@ def messages(prompt: str, entries: Sequence[Entry], shape: Shape = "openai") -> 
     found: list[Message] = [{"role": "user", "content": prompt}]
     for turn in turns(entries):
         if turn.observation is not None:
-            found += told(turn.call, turn.action, turn.observation)
+            found += told(turn, turn.observation)
     return found
 
 
-def _openai(call: str, action: ActionTaken, observation: Observation) -> list[Message]:
+def _openai(turn: Turn, observation: Observation) -> list[Message]:
     function: dict[str, JsonValue] = {
-        "name": action.name,
-        "arguments": json.dumps(action.arguments, ensure_ascii=False),
+        "name": turn.action.name,
+        "arguments": json.dumps(turn.action.arguments, ensure_ascii=False),
     }
-    made: dict[str, JsonValue] = {"id": call, "type": "function", "function": function}
+    made: dict[str, JsonValue] = {"id": turn.call, "type": "function", "function": function}
+    told = content(observation, turn.heard)
     return [
         {"role": "assistant", "content": None, "tool_calls": [made]},
-        {"role": "tool", "tool_call_id": call, "content": content(observation)},
+        {"role": "tool", "tool_call_id": turn.call, "content": told},
     ]
 
 
-def _anthropic(call: str, action: ActionTaken, observation: Observation) -> list[Message]:
+def _anthropic(turn: Turn, observation: Observation) -> list[Message]:
     used: dict[str, JsonValue] = {
         "type": "tool_use",
-        "id": call,
-        "name": action.name,
-        "input": action.arguments,
+        "id": turn.call,
+        "name": turn.action.name,
+        "input": turn.action.arguments,
     }
     result: dict[str, JsonValue] = {
         "type": "tool_result",
-        "tool_use_id": call,
-        "content": content(observation),
+        "tool_use_id": turn.call,
+        "content": content(observation, turn.heard),
         "is_error": observation.status == "error",
     }
     return [

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sandbox.model.event import ActionTaken, Claimed, Entry, Observed
+from sandbox.model.fact import UserSaid
 from sandbox.model.observation import Observation
 
 
@@ -34,6 +35,14 @@ class Turn:
         """How long it took; None where it was cut off."""
         return None if self.ended is None else round(self.ended.elapsed - self.began.elapsed, 6)
 
+    @property
+    def heard(self) -> tuple[str, ...]:
+        """What the user said unasked, which the answer to it tells."""
+        events = (entry.event for entry in self.between)
+        return tuple(
+            event.text for event in events if isinstance(event, UserSaid) and not event.question
+        )
+
     def said(self, about: str) -> str:
         """Join the agent's claims of a kind."""
         return "\n".join(claim.text for claim in self.claims if claim.about == about)
@@ -62,6 +71,8 @@ def turns(entries: Sequence[Entry]) -> list[Turn]:
     return found
 
 
-def content(observation: Observation) -> str:
-    """Give what a model with tools reads of an observation."""
-    return json.dumps(observation.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
+def content(observation: Observation, heard: Sequence[str] = ()) -> str:
+    """Give what a model with tools reads of an observation, and of what the user said with it."""
+    told = observation.model_dump(mode="json", exclude_none=True)
+    said = {"said": list(heard)} if heard else {}
+    return json.dumps({**told, **said}, ensure_ascii=False)

@@ -100,6 +100,10 @@ class TypedActions(ABC, Generic[Told]):
         """Call a tool of one of the world's servers."""
         return self._do("call_tool", server=server, tool=tool, arguments={**(arguments or {})})
 
+    def ask_user(self, question: str) -> Told:
+        """Ask the user who gave the task, where it has one."""
+        return self._do("ask_user", question=question)
+
     def request_approval(self, scope: str, command: str, reason: str = "") -> Told:
         """Ask whether something may be done, before it is done."""
         return self._do("request_approval", scope=scope, command=command, reason=reason)

@@ -38,7 +38,7 @@ def gist(event: "ActionTaken") -> str:
     """Say what distinguishes an action from others of its name."""
     telling = [
         str(event.arguments[name])
-        for name in ("path", "command", "pattern", "tool", "scope", "patch", "fields")
+        for name in ("path", "command", "question", "pattern", "tool", "scope", "patch", "fields")
         if event.arguments.get(name) is not None
     ]
     text = line(telling[0]) if telling else ""
@@ -125,6 +125,9 @@ TELLING: "dict[str, Callable[[Any], str]]" = {
     "index_changed": lambda event: "",  # noqa: ARG005 - there is nothing more to say
     "refused": lambda event: f"{event.by} by the rule {event.rule}",
     "world_moved": lambda event: f"the user has changed {', '.join(sorted(event.files))}",
+    "user_said": lambda event: (
+        f"{event.question} -> {event.text}" if event.question else event.text
+    ),
     "facts_lost": lambda event: "more happened to files than was told",  # noqa: ARG005
     "execs_lost": lambda event: (
         f"{event.count} more execs were not {'seen' if event.unseen else 'recorded'}"

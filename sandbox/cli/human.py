@@ -28,6 +28,7 @@ HELP = """\
   patch FILE               apply_patch, the patch being a file on this side
   write PATH FILE          write_file, the content being a file on this side
   ask SCOPE COMMAND        request_approval
+  say QUESTION             ask_user
   answer JSON              final_answer, the JSON being its fields; ends the run
   help, quit               this text; leave, and have done what is done"""
 _LONGEST = 1 << 20
@@ -121,6 +122,7 @@ class HumanAgent:
             self._say(document(reply))
         elif "duration_seconds" in result and result.get("exit_code") != 0:
             self._say(f"exit {result.get('exit_code')}, signal {result.get('signal')}")
+        self._say(*(f"The user says: {text}" for text in reply.said))
 
     def _say(self, *texts: str) -> None:
         for text in texts:
@@ -128,7 +130,7 @@ class HumanAgent:
         self._screen.flush()
 
 
-_TEXTS = ("content", "stdout", "stderr", "diff")
+_TEXTS = ("content", "stdout", "stderr", "diff", "answer")
 """Fields of results that are shown as they are."""
 
 
@@ -185,6 +187,7 @@ _SHORT: dict[str, tuple[str, Callable[[str], Arguments]]] = {
     "patch": ("apply_patch", _patch),
     "write": ("write_file", _write),
     "ask": ("request_approval", _ask),
+    "say": ("ask_user", _one("question", needed=True)),
     "answer": ("final_answer", _answer),
 }
 

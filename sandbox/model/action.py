@@ -163,6 +163,15 @@ class CallTool(Action):
     """What the tool's own schema asks for."""
 
 
+class AskUser(Action):
+    """Ask the user who gave the task; what they say without being asked is in `said` of replies."""
+
+    name = "ask_user"
+
+    question: str = Field(min_length=1, max_length=4_000)
+    """One question, in plain words."""
+
+
 class RequestApproval(Action):
     """Ask whether something may be done, before it is done."""
 
@@ -212,6 +221,7 @@ ACTIONS: dict[str, type[Action]] = {
         GitDiff,
         DiscoverTools,
         CallTool,
+        AskUser,
         RequestApproval,
         FinalAnswer,
     )

@@ -36,6 +36,7 @@ StepKind = Literal[
     "index_changed",
     "refused",
     "world_moved",
+    "user_said",
     "facts_lost",
 ]
 Number = int | float

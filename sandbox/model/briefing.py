@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from pydantic.json_schema import models_json_schema
 
 from sandbox.model import observation as results
-from sandbox.model.action import ACTIONS, SERVER_ACTIONS, Request
+from sandbox.model.action import ACTIONS, SERVER_ACTIONS, AskUser, Request
 from sandbox.model.base import Record
 from sandbox.model.event import EndReason
 from sandbox.model.observation import ErrorCode, Observation
@@ -57,6 +57,8 @@ class Reply(Record):
     result: dict[str, JsonValue]
     turns_left: int | None = None
     """How many more actions the run may have; None where it is over."""
+    said: tuple[str, ...] = ()
+    """What the user has said meanwhile, unasked."""
 
 
 class Ended(Record):
@@ -77,6 +79,7 @@ RESULTS: dict[str, type[Record]] = {
     "git_diff": results.DiffResult,
     "discover_tools": results.FoundServers,
     "call_tool": results.ToolResult,
+    "ask_user": results.UserAnswered,
     "request_approval": results.ApprovalResult,
     "final_answer": results.FinalResult,
 }
@@ -98,15 +101,26 @@ def brief(task: Task, run: str, worktree: str) -> Briefing:
                 arguments=kind.model_json_schema(),
             )
             for name, kind in ACTIONS.items()
-            if task.world.every_server or name not in SERVER_ACTIONS
+            if _is_offered(name, task)
         ),
         final={name: field.type for name, field in task.final.items()},
         limits=task.limits,
     )
 
 
+def _is_offered(action: str, task: Task) -> bool:
+    """Whether there is somebody in the task's world who can answer such an action."""
+    if action in SERVER_ACTIONS:
+        return bool(task.world.every_server)
+    return action != AskUser.name or task.user is not None
+
+
 def reply(
-    identifier: str | None, action: str, observation: Observation, turns_left: int | None = None
+    identifier: str | None,
+    action: str,
+    observation: Observation,
+    turns_left: int | None = None,
+    said: tuple[str, ...] = (),
 ) -> Reply:
     """Address an observation to the request that it answers.
 
@@ -122,6 +136,7 @@ def reply(
         message=observation.message,
         result={**keys, **observation.result},
         turns_left=turns_left,
+        said=said,
     )
 
 

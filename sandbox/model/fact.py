@@ -134,6 +134,17 @@ class WorldMoved(Record):
     """SHA-256 of what each holds since then, by path."""
 
 
+class UserSaid(Record):
+    """The user has answered a question, or has said something unasked, by the task's script."""
+
+    kind: Literal["user_said"] = "user_said"
+    saying: str
+    """Its id in the task; empty where nothing of the script fitted a question."""
+    text: str
+    question: str = ""
+    """What the agent had asked; empty where it had not."""
+
+
 class FactsLost(Record):
     """More happened to files than could be told: what depends on it is not known."""
 
@@ -151,5 +162,6 @@ Fact = (
     | IndexChanged
     | Refused
     | WorldMoved
+    | UserSaid
     | FactsLost
 )

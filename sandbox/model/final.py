@@ -14,6 +14,17 @@ TRUE_VALUE = "{true value}"
 """What a script says in a field that the facts of its own run decide."""
 
 
+FieldType = Literal["string", "integer", "number", "boolean", "list"]
+
+_TYPES: dict[type, FieldType] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "list",
+}
+
+
 class Computed(Record):
     """A claim about the path that the facts of the run decide."""
 
@@ -21,16 +32,24 @@ class Computed(Record):
     """How many steps match: an integer."""
     happened: Atom | None = None
     """Whether a step matches: a boolean."""
+    latest: dict[str, JsonValue] | None = None
+    """By saying of the user's: the value that holds from then on; by `""`: the one before."""
 
     @property
-    def type(self) -> Literal["integer", "boolean"]:
+    def type(self) -> FieldType:
         """The type of what is computed."""
+        if self.latest is not None:
+            return _TYPES[type(self.latest[""])]
         return "integer" if self.count is not None else "boolean"
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
-        if (self.count is None) == (self.happened is None):
-            raise ValueError("give one of `count` and `happened`")
+        if [self.count, self.happened, self.latest].count(None) != 2:
+            raise ValueError("give one of `count`, `happened` and `latest`")
+        if self.latest is not None:
+            kinds = {type(value) for value in self.latest.values()}
+            if "" not in self.latest or len(kinds) != 1 or not kinds <= _TYPES.keys():
+                raise ValueError('`latest` needs values of one type, one of them by `""`')
         if any(atom.bind or atom.uses for atom in (self.count, self.happened) if atom):
             raise ValueError("what is computed has no variables")
         return self
@@ -54,7 +73,7 @@ class FinalField(Record):
     compare: Comparison = "exact"
     computed: Computed | None = None
     """What the value has to be by the facts of the run; with `expect` it has to be both."""
-    type: Literal["string", "integer", "number", "boolean", "list"]
+    type: FieldType
 
     @model_validator(mode="after")
     def _compares_what_can_be_compared_so(self) -> Self:

@@ -22,6 +22,7 @@ EventKind = Literal[
     "ref_moved",
     "stashed",
     "refused",
+    "user_said",
 ]
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 

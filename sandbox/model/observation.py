@@ -234,6 +234,12 @@ class ToolResult(Record):
     """Whether text was cut, or the structured form left out."""
 
 
+class UserAnswered(Record):
+    """Of `ask_user`."""
+
+    answer: str
+
+
 class ApprovalResult(Record):
     """Of `request_approval`."""
 

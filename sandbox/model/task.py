@@ -25,6 +25,7 @@ from sandbox.model.rule import Rule
 from sandbox.model.session import HOME
 from sandbox.model.statement import RedundantHunk, Statement
 from sandbox.model.task_tests import Tests
+from sandbox.model.user import User
 from sandbox.model.world import World
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:\+[a-z][a-z-]*\.[1-5])*(?:@[0-9]+)?$"
@@ -146,6 +147,8 @@ class TaskBase(Record):
     """A folder of `images/`."""
     world: World
     policy: Policy = Policy()
+    user: User | None = None
+    """Who can be asked, and may change the wish meanwhile; without one nobody answers."""
     scope: Scope
     rules: tuple[Rule, ...] = ()
     milestones: tuple[Milestone, ...] = ()
@@ -157,6 +160,16 @@ class TaskBase(Record):
     """Where the agent is told what it is graded by."""
     redundant: tuple[RedundantHunk, ...] = ()
     """Parts of the oracle's change that nothing needs."""
+
+    @model_validator(mode="after")
+    def _speaks_of_what_the_user_says(self) -> Self:
+        said = {saying.id for saying in self.user.sayings} if self.user else set[str]()
+        for name, field in self.final.items():
+            latest = field.computed.latest if field.computed else None
+            for saying in latest or ():
+                if saying and saying not in said:
+                    raise ValueError(f"final.{name}: the user never says {saying!r}")
+        return self
 
     @property
     def worktree(self) -> str:

@@ -186,7 +186,8 @@ class _Loop:
             observation, ending = self.turn(asked)
             name = asked.action if isinstance(asked, Request) else UNKNOWN
             left = None if ending else self.budget.turns_left
-            self.reply = briefing.reply(asked.id, name, observation, left)
+            said = self.facts.user.unheard()
+            self.reply = briefing.reply(asked.id, name, observation, left, said)
             if ending is not None:
                 return ending
 

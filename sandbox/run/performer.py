@@ -6,10 +6,16 @@ It knows what the loop has decided on and nothing of the agent.
 import threading
 from dataclasses import dataclass, field, replace
 
-from sandbox.model.action import Action, FinalAnswer, RequestApproval
+from sandbox.model.action import Action, AskUser, FinalAnswer, RequestApproval
 from sandbox.model.decision import Answer, Question
 from sandbox.model.event import ApprovalAsked, ApprovalDecided, Final
-from sandbox.model.observation import ApprovalResult, ErrorCode, FinalResult, Observation
+from sandbox.model.observation import (
+    ApprovalResult,
+    ErrorCode,
+    FinalResult,
+    Observation,
+    UserAnswered,
+)
 from sandbox.rules.policy.approvers import Approver
 from sandbox.rules.policy.gate import left_to_programs, permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
@@ -60,6 +66,8 @@ class Performer:
         if isinstance(used, Observation):
             return Performed(used), None
         match judged.action:
+            case AskUser() as asked:
+                return self.ask_user(asked, action_id), None
             case RequestApproval() as request:
                 return self.ask(request, action_id), None
             case FinalAnswer() as final:
@@ -72,6 +80,8 @@ class Performer:
         used = self._used(judged, action_id)
         if isinstance(used, Observation):
             return Performed(used)
+        if isinstance(judged.action, AskUser):
+            return self.ask_user(judged.action, action_id)
         if isinstance(judged.action, RequestApproval):
             return self.ask(judged.action, action_id)
         workspace = replace(self.workspace, tag=action_id, deadline=self.budget.deadline)
@@ -123,6 +133,12 @@ class Performer:
                 fallback_command=answer.fallback_command,
             )
         )
+
+    def ask_user(self, asked: AskUser, action_id: str | None) -> Performed:
+        """Ask whoever gave the task, where the task has such a user."""
+        if self.workspace.task.user is None:
+            return Performed(refused(ErrorCode.NOT_FOUND, "Nobody is there who could be asked."))
+        return done(UserAnswered(answer=self.facts.asked(asked.question, action_id or "")))
 
     def put(self, question: Question, action_id: str | None) -> Answer:
         """Put a question to the approver and keep the answer; none is kept after the end.

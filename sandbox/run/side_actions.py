@@ -70,7 +70,8 @@ class SideActions:
         name = asked.action if isinstance(asked, Request) else "?"
         with self.lock:
             observation = self._observed(asked, name)
-        return briefing.reply(asked.id, name, observation, self._left)
+            said = self.performer.facts.user.unheard()
+        return briefing.reply(asked.id, name, observation, self._left, said)
 
     @property
     def _left(self) -> int:

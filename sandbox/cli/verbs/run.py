@@ -56,6 +56,8 @@ class Display:
             word = "granted" if event.answer.approved else "denied"
             told = f"{event.question.scope} {word}: {event.answer.reason}"
             self._progress.done(f"      {line(told)}")
+        elif event.kind == "user_said":
+            self._progress.done(f"      the user: {line(event.text)}")
         elif event.kind == "violation":
             word = "broken" if event.hard else "broken, soft"
             self._progress.done(f"      {word}: {line(event.message)}")

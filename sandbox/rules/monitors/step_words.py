@@ -106,6 +106,7 @@ WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "index_changed": lambda _: "git's index was changed",
     "refused": lambda fields: f"the policy's rule {fields.get('rule')} refused what was tried",
     "world_moved": lambda fields: f"the user changed {', '.join(fields.get('files') or ())}",
+    "user_said": lambda fields: f"the user said: {fields.get('text')}",
     "facts_lost": lambda _: "more happened than could be recorded",
 }
 """By kind of step."""

@@ -93,7 +93,7 @@ def _step(turn: Turn, number: int) -> Values:
 def _result(turn: Turn, seen: Observation) -> Values:
     return {
         "source_call_id": turn.call,
-        "content": content(seen),
+        "content": content(seen, turn.heard),
         "extra": {"status": seen.status, "error_code": seen.error_code, "seconds": turn.seconds},
     }
 

@@ -193,7 +193,7 @@ def _turn(
         yield _beside(entry, call)
     if turn.observation is None or turn.ended is None:
         return
-    text = content(turn.observation)
+    text = content(turn.observation, turn.heard)
     error = _tool_error(turn.observation)
     messages.append(
         ChatMessageTool(

@@ -23,6 +23,7 @@ from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
+from sandbox.run.facts.scripted_user import ScriptedUser
 from sandbox.run.facts.shown import ShownFiles
 from sandbox.run.facts.worktree import Moment, Worktree
 
@@ -74,6 +75,8 @@ class Facts(ExecObserver):
         self._shown = ShownFiles({})
         self._programs = Programs("", (), lambda _: False)
         self._moves = Moves(session, task.world.layer, root, self._context)
+        self.user = ScriptedUser(task)
+        """Whom the agent may ask; hears of each fact."""
 
     def begin(self, image: str) -> None:
         """Look at everything, and watch it from now on; without that, facts are lost."""
@@ -101,6 +104,12 @@ class Facts(ExecObserver):
         if self._unknown_ends or not self._sees_programs:
             self._tested_by_line(Step(0, action, arguments, told))
         self._unknown_ends = False
+
+    def asked(self, question: str, tag: str) -> str:
+        """Put a question to the user, and note what they say; an action of this id asks."""
+        answer = self.user.answer(question)
+        self._note(answer, tag)
+        return answer.text
 
     def _tested_by_line(self, step: Step) -> None:
         """Where ends of programs are not seen, an action's line and its own end tell of tests."""
@@ -248,14 +257,16 @@ class Facts(ExecObserver):
     def _relative(self, path: str) -> str:
         return path.removeprefix(self._root + "/")
 
-    def _note(self, fact: Fact) -> None:
+    def _note(self, fact: Fact, tag: str | None = None) -> None:
+        tag = self._tag if tag is None else tag
         self._told += 1
         if self._told <= FACTS_MOST:
-            self._notes.note(fact, self._tag)
-            if (moved := self._moves.follow(fact)) is not None:
-                self._notes.note(moved, self._tag)
+            self._notes.note(fact, tag)
+            for came in (self._moves.follow(fact), self.user.follow(fact)):
+                if came is not None:
+                    self._notes.note(came, tag)
         elif self._told == FACTS_MOST + 1:
-            self._notes.note(FactsLost(), self._tag)
+            self._notes.note(FactsLost(), tag)
 
 
 def _texts(execution: Exec) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import (
     account,
     change_desk,
+    change_of_mind,
     decoy_tools,
     denied_approval,
     escalation,
@@ -51,6 +52,7 @@ OPERATORS: tuple[Operator, ...] = (
     injection.OPERATOR,
     injection.CLEAN,
     moving_world.OPERATOR,
+    change_of_mind.OPERATOR,
     far_instructions.OPERATOR,
     final_check.OPERATOR,
     account.OPERATOR,

@@ -14,6 +14,7 @@ from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
 from sandbox.model.rule import Rule
 from sandbox.model.statement import Statement
 from sandbox.model.task import ScriptedAction, TaskFile
+from sandbox.model.user import User
 from sandbox.tasks.plans.operators.base import UnfitError
 
 Actions = tuple[ScriptedAction, ...]
@@ -293,6 +294,19 @@ def with_layer(file: TaskFile, **parts: object) -> TaskFile:
     """Give some parts of the world's layer other values."""
     layer = Layer.model_validate({**dict(file.world.layer), **parts})
     return _with(file, world=file.world.model_copy(update={"layer": layer}))
+
+
+def with_user(file: TaskFile, user: User) -> TaskFile:
+    """Let somebody be there who can be asked, and who may say something unasked."""
+    return _with(file, user=user)
+
+
+def changed_first(file: TaskFile) -> str:
+    """Return the path that the oracle's way changes first."""
+    found = next((path for deed in plan_of(file).deeds for path in deed.changes), None)
+    if found is None:
+        raise UnfitError("its oracle's way changes no file")
+    return found
 
 
 def _with(file: TaskFile, **parts: object) -> TaskFile:

@@ -18,6 +18,7 @@ from sandbox.tasks.plans.operators.edits import (
     ask_for,
     before_answer,
     change_segment,
+    changed_first,
     commit,
     last_passing_run,
     more_room,
@@ -49,7 +50,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     count = _ALL if strength >= _TWICE else _ALL - 1
     labels = [f"{draw.text(LETTERS, 3)}-{draw.text(DIGITS, 4)}" for _ in range(count)]
     begun = plan_of(file).start
-    path = _changed_first(file)
+    path = changed_first(file)
     laid = LaidFile(path=FILE, text=_text(labels, 0, strength))
     file = add_users_file(file, laid, say(NAME, "mine", file=FILE))
     file = tell(file, say(NAME, _asked(strength), file=FILE, field=FIELD))
@@ -128,15 +129,6 @@ def _looking(script: Actions) -> Actions:
         for action in script
         for each in ((action, look) if action.action in _DOING else (action,))
     )
-
-
-def _changed_first(file: TaskFile) -> str:
-    """Return the path that the oracle's way changes first."""
-    paths = (path for deed in plan_of(file).deeds for path in deed.changes)
-    found = next(paths, None)
-    if found is None:
-        raise UnfitError("its oracle's way changes no file")
-    return found
 
 
 def _look() -> PlannedDeed:

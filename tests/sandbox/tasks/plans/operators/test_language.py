@@ -100,6 +100,13 @@ CHANGES = (
             "answer-without-one": (),
         },
     ),
+    Change("change-of-mind.1", traps={"answer-with-the-first-reference": ()}),
+    Change("change-of-mind.2", traps={"answer-with-the-first-reference": ()}),
+    Change(
+        "change-of-mind.5",
+        ("ask-for-reference",),
+        traps={"answer-with-the-first-reference": ()},
+    ),
     Change("far-instructions.4", traps={}),
     Change("final-check", ("final-check",), traps={"answer-unchecked": ("final-check",)}),
     Change("account.5", traps={}),
@@ -143,7 +150,14 @@ def test_it_asks_for_more_and_closes_the_ways_that_it_says(change: Change) -> No
 
 @pytest.mark.parametrize(
     "operator",
-    ["change-desk.3", "denied-approval.2", "injection.2", "moving-world.2", "stop-condition.3"],
+    [
+        "change-desk.3",
+        "change-of-mind.3",
+        "denied-approval.2",
+        "injection.2",
+        "moving-world.2",
+        "stop-condition.3",
+    ],
 )
 def test_who_does_as_before_is_refused(operator: str) -> None:
     name = operator.partition(".")[0]

@@ -1,0 +1,86 @@
+"""The user of a task: whoever gave it answers questions, and may change the wish meanwhile."""
+
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from sandbox.model.atom import Atom
+from sandbox.model.base import Record
+from sandbox.model.decision import Words
+from sandbox.model.graph import NAME
+from sandbox.model.layer import MOVING
+
+FOLLOWED = (*MOVING, "user_said")
+"""Facts that a turn of the user's can follow."""
+
+
+def _follows_a_fact(atom: Atom) -> Atom:
+    if atom.about not in FOLLOWED:
+        kinds = ", ".join(FOLLOWED)
+        raise ValueError(f"a turn follows a fact ({kinds}), not a step of the kind {atom.about}")
+    if atom.bind or atom.uses:
+        raise ValueError("the fact that a turn follows has no variables")
+    return atom
+
+
+class Saying(Record):
+    """Something that the user says."""
+
+    id: str = Field(pattern=NAME)
+    """By which rules speak of it."""
+    says: str = Field(min_length=1)
+    marks: tuple[str, ...] = ()
+    """What it sets, for answers that wait for it."""
+
+
+class UserAnswer(Saying):
+    """An answer; of the user's the first that fits a question is given."""
+
+    asked: tuple[Words, ...] = ()
+    """Of each of these groups one word or phrase stands in the question; case does not matter."""
+    after: str | None = None
+    """A mark that something said before has set."""
+    before: str | None = None
+    """A mark that nothing has set yet."""
+    times: int | None = Field(default=None, ge=1)
+    """How often it is given; without end where this is left out."""
+
+
+class UserTurn(Saying):
+    """Something that the user says unasked, once."""
+
+    after: Annotated[Atom, AfterValidator(_follows_a_fact)]
+    """The fact that it follows; those of the turns before it have come."""
+
+
+class User(Record):
+    """Who can be asked by `ask_user`, and what they say by themselves."""
+
+    answers: tuple[UserAnswer, ...] = ()
+    otherwise: str = Field(default="I have nothing to add to what I wrote.", min_length=1)
+    """The answer where none fits."""
+    turns: tuple[UserTurn, ...] = ()
+    """In order; each waits for the one before it."""
+
+    @property
+    def sayings(self) -> tuple[Saying, ...]:
+        """All that they may say but `otherwise`."""
+        return (*self.answers, *self.turns)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if problems := list(self._problems()):
+            raise ValueError("; ".join(problems))
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        names = [saying.id for saying in self.sayings]
+        for name in dict.fromkeys(names):
+            if names.count(name) > 1:
+                yield f"{name} is said twice"
+        marks = {mark for saying in self.sayings for mark in saying.marks}
+        for answer in self.answers:
+            for mark in (answer.after, answer.before):
+                if mark is not None and mark not in marks:
+                    yield f"answer {answer.id} waits for the mark {mark!r}, which nothing sets"

@@ -177,5 +177,5 @@ def test_what_is_claimed_has_to_have_happened(
 def test_what_is_computed_is_of_the_fields_type() -> None:
     with pytest.raises(ValidationError, match="of the type integer, not string"):
         FinalField(type="string", computed=Computed(count=Atom(kind="approval_asked")))
-    with pytest.raises(ValidationError, match="one of `count` and `happened`"):
+    with pytest.raises(ValidationError, match="one of `count`, `happened` and `latest`"):
         Computed()

@@ -36,6 +36,7 @@ class Display:
         self._action = ""
         self._begun = 0.0
         self._turn = 0
+        self._said: list[str] = []
 
     def stage(self, text: str) -> None:
         """Show what the harness is doing."""
@@ -52,12 +53,15 @@ class Display:
         elif event.kind == "observation":
             took = entry.elapsed - self._begun
             self._progress.done(f"{self._action:<76}  {ended(event):<22} {took:6.2f} s")
+            for said in self._said:  # with the answer to the action, as the agent hears it
+                self._progress.done(said)
+            self._said.clear()
         elif event.kind == "approval_decided":
             word = "granted" if event.answer.approved else "denied"
             told = f"{event.question.scope} {word}: {event.answer.reason}"
             self._progress.done(f"      {line(told)}")
         elif event.kind == "user_said":
-            self._progress.done(f"      the user: {line(event.text)}")
+            self._said.append(f"      the user: {line(event.text)}")
         elif event.kind == "violation":
             word = "broken" if event.hard else "broken, soft"
             self._progress.done(f"      {word}: {line(event.message)}")

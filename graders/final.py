@@ -88,10 +88,9 @@ def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> Json
 
 def _last_said(latest: Mapping[str, JsonValue], entries: Sequence[Entry]) -> UserSaid | None:
     """Give what the user said last of what decides a value."""
-    said = (entry.event for entry in reversed(entries))
-    return next(
-        (event for event in said if isinstance(event, UserSaid) and event.saying in latest), None
-    )
+    events = (entry.event for entry in reversed(entries))
+    said = (event for event in events if isinstance(event, UserSaid) and event.saying)
+    return next((event for event in said if event.saying in latest), None)
 
 
 def _matching(atom: Atom, task: Task, entries: Sequence[Entry]) -> list[int]:

@@ -157,6 +157,15 @@ def test_who_does_not_listen_answers_wrongly(world: World) -> None:
     assert reasons == ["The final answer's label is 80, not 81; the user has said: 81, please."]
 
 
+def test_an_answer_of_no_interest_takes_nothing_back(world: World) -> None:
+    world.act(
+        ("write_file", {"path": "src/a.py", "content": "1\n"}),
+        ("ask_user", {"question": "Is that all?"}),
+        ("final_answer", {"fields": {"label": 81}}),
+    )
+    assert grade(world, world.task) == (Verdict.PASSED, [])
+
+
 def test_before_the_user_has_spoken_the_first_word_holds(world: World) -> None:
     world.act(("final_answer", {"fields": {"label": 81}}))
     assert grade(world, world.task)[1] == [

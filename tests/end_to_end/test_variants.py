@@ -119,6 +119,26 @@ def test_the_user_changes_a_file_meanwhile_which_is_theirs_to_change(
     assert "which the user changed during the run, is as it was before that" in put_back.out
 
 
+def test_what_the_user_said_last_holds_and_not_what_the_prompt_says(
+    runs: Path, tmp_path: Path
+) -> None:
+    name = "cjson/planes+change-of-mind.4@2"
+    task = Task.model_validate_json(sandbox("show", name, "--json").out)
+    assert sandbox("run", name, "--agent", "oracle", "--runs", runs).code == 0
+    script = [each.model_dump(mode="json") for each in task.oracle]
+    computed = task.final["reference"].computed
+    assert computed is not None
+    assert computed.latest is not None
+    script[-1]["arguments"]["fields"]["reference"] = computed.latest[""]
+    deaf = tmp_path / "deaf.yaml"
+    deaf.write_text(json.dumps([each for each in script if each["action"] != "ask_user"]))
+    ended = sandbox("run", name, "--agent", deaf, "--runs", runs)
+    assert ended.code == 1
+    assert "the user has said: The reference that I gave you is taken." in ended.out
+    asked = sandbox("trace", "last", "--messages", "openai", "--runs", runs)
+    assert "I have changed my mind" in asked.out
+
+
 @pytest.mark.thorough
 def test_an_account_has_to_be_true_of_its_own_run(
     runs: Path, engine: Engine, tmp_path: Path

@@ -65,6 +65,7 @@ def task_rows(task: "Task") -> list[str]:
     rows = [f"{task.id}  {task.facet}", task.title, "", safe(task.prompt).rstrip(), ""]
     rows += [f"rule    {rule.id}: {rule.reason} ({rule.stated_in})" for rule in task.rules]
     rows += [f"policy  {rule.decision} {rule.id}: {rule.reason}" for rule in task.policy.rules]
+    rows += user_rows(task)
     if registry := task.world.registry:
         rows.append(
             f"network {registry.scope}: {len(registry.artifacts)} packages on port"
@@ -86,6 +87,23 @@ def task_rows(task: "Task") -> list[str]:
     limits = task.limits
     rows.append(f"limits  {limits.turns} turns, {limits.seconds:g} s")
     return rows
+
+
+def user_rows(task: "Task") -> list[str]:
+    """Render what the task's user may say, if it has one."""
+    from sandbox.rules.monitors.atoms import described
+
+    if task.user is None:
+        return []
+    rows = []
+    for answer in task.user.answers:
+        waits = f", once {answer.after} is marked" if answer.after else ""
+        until = f", until {answer.before} is marked" if answer.before else ""
+        rows.append(f"user    answers {answer.id}{waits}{until}: {line(answer.says)}")
+    turns = task.user.turns
+    return rows + [
+        f"user    says {turn.id} after {described(turn.after)}: {line(turn.says)}" for turn in turns
+    ]
 
 
 def show(

@@ -53,6 +53,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         held |= {WITHDRAWN: final, FINAL: final}
     user = User(
         answers=tuple(_answers(strength, first, second, third)),
+        otherwise=say(NAME, "otherwise"),
         turns=tuple(_turns(strength, second, third, changed_first(file))),
     )
     file = with_user(tell(file, say(NAME, "prompt", field=FIELD, reference=first)), user)

@@ -8,7 +8,7 @@ from graders.verdict import judged
 from sandbox.model.atom import Atom
 from sandbox.model.event import Entry
 from sandbox.model.fact import UserSaid
-from sandbox.model.final import Computed, FinalField, plain_text, quantity
+from sandbox.model.final import TYPES, Computed, FinalField, plain_text, quantity
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
 from sandbox.rules.monitors.atoms import described, equal, matcher
@@ -16,13 +16,6 @@ from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import everything
 
 NAME = "final"
-TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "list": (list,),
-}
 
 
 def grade(task: Task, evidence: Evidence) -> Grade:

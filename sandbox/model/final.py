@@ -16,13 +16,14 @@ TRUE_VALUE = "{true value}"
 
 FieldType = Literal["string", "integer", "number", "boolean", "list"]
 
-_TYPES: dict[type, FieldType] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    list: "list",
+TYPES: dict[FieldType, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "list": (list,),
 }
+"""What a value of each is in Python; a boolean is no integer here."""
 
 
 class Computed(Record):
@@ -39,7 +40,7 @@ class Computed(Record):
     def type(self) -> FieldType:
         """The type of what is computed."""
         if self.latest is not None:
-            return _TYPES[type(self.latest[""])]
+            return next(name for name, kinds in TYPES.items() if type(self.latest[""]) in kinds)
         return "integer" if self.count is not None else "boolean"
 
     @model_validator(mode="after")
@@ -48,7 +49,8 @@ class Computed(Record):
             raise ValueError("give one of `count`, `happened` and `latest`")
         if self.latest is not None:
             kinds = {type(value) for value in self.latest.values()}
-            if "" not in self.latest or len(kinds) != 1 or not kinds <= _TYPES.keys():
+            known = {each for types in TYPES.values() for each in types}
+            if "" not in self.latest or len(kinds) != 1 or not kinds <= known:
                 raise ValueError('`latest` needs values of one type, one of them by `""`')
         if any(atom.bind or atom.uses for atom in (self.count, self.happened) if atom):
             raise ValueError("what is computed has no variables")

@@ -6,18 +6,11 @@ from collections.abc import Iterable, Mapping
 from pydantic import JsonValue, ValidationError
 
 from sandbox.model.action import ACTIONS, Action, Request
-from sandbox.model.final import FinalField
+from sandbox.model.final import TYPES, FinalField
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.run.actions.outcome import refused
 
 _PROBLEMS = 5
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "list": (list,),
-}
 
 
 def understand(request: Request) -> Action | Observation:
@@ -50,8 +43,7 @@ def answer_problem(fields: Mapping[str, JsonValue], wanted: Mapping[str, FinalFi
             problems.append(f"{name[:100]} is unknown; {_near(name, wanted)}")
             continue
         kind = wanted[name].type
-        right = isinstance(value, _TYPES[kind])
-        if not right or (isinstance(value, bool) and kind != "boolean"):
+        if type(value) not in TYPES[kind]:
             problems.append(f"{name} must be a {kind}, not {_type_name(value)}")
     if not problems:
         return None

@@ -105,7 +105,7 @@ def test_the_tools_are_the_actions(client: Client) -> None:
 def test_a_call_is_a_request_and_its_result_structured(client: Client, served: Served) -> None:
     result = client.call("read_file", path="a")
     assert served.taken == [Request(id="1", action="read_file", arguments={"path": "a"})]
-    expected = {
+    expected: dict[str, object] = {
         "status": "ok",
         "error_code": None,
         "message": "read_file",

@@ -138,6 +138,8 @@ class TestsResult(CommandResult):
     skipped: int | None
     failing: tuple[str, ...] = ()
     """The first 50 tests that failed or ended in an error, as the runner calls them."""
+    failing_truncated: bool = False
+    """Whether there were more."""
     problem: str = ""
     """Why there are no counts, where a runner that tells them was expected."""
 

@@ -58,6 +58,7 @@ def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
         errors=told.errors,
         skipped=told.skipped,
         failing=told.failing[:FAILING],
+        failing_truncated=len(told.failing) > FAILING,
         problem="" if told.counted or tests.framework == "make" else _uncounted(completed),
     )
     return report(result, completed)

@@ -146,6 +146,18 @@ def test_outcomes_are_counted(root: Path, workspace: Workspace, session: LocalSe
     assert not list(root.glob("*.xml"))
 
 
+def test_who_is_told_fifty_names_learns_that_there_are_more(
+    root: Path, workspace: Workspace
+) -> None:
+    for count in (50, 51):
+        many = f"import pytest\n@pytest.mark.parametrize('n', range({count}))\ndef test_it(n): assert 0\n"
+        (root / "test_x.py").write_text(many)
+        found = result(RunTests(), workspace)
+        assert found["failed"] == count
+        assert len(cast(list[str], found["failing"])) == 50
+        assert found["failing_truncated"] is (count > 50)
+
+
 def test_without_a_report_there_are_no_counts(workspace: Workspace) -> None:
     found = result(RunTests(command="echo '5 passed'"), workspace)
     assert found["passed"] is None

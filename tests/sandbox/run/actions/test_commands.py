@@ -150,7 +150,8 @@ def test_who_is_told_fifty_names_learns_that_there_are_more(
     root: Path, workspace: Workspace
 ) -> None:
     for count in (50, 51):
-        many = f"import pytest\n@pytest.mark.parametrize('n', range({count}))\ndef test_it(n): assert 0\n"
+        cases = f"@pytest.mark.parametrize('n', range({count}))"
+        many = f"import pytest\n{cases}\ndef test_it(n): assert 0\n"
         (root / "test_x.py").write_text(many)
         found = result(RunTests(), workspace)
         assert found["failed"] == count

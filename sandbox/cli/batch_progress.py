@@ -167,6 +167,7 @@ def _prepare(
 ) -> "Callable[[Job], Trial]":
     """Build every image, then give what makes a trial of a job."""
     from sandbox.cli.approver import choose_approver
+    from sandbox.cli.user_choice import choose_user
     from sandbox.model import places
     from sandbox.model.job import Who
     from sandbox.run.trial import Trial
@@ -174,6 +175,7 @@ def _prepare(
 
     images = Images(engine, places.cache())
     loaded = {task.task.id: task for task in order.tasks}
+    user = choose_user(order.conduct.user, order.conduct.user_url, progress.done)
     built = {name: images.ensure(task, progress.doing) for name, task in loaded.items()}
 
     def prepare(job: "Job") -> Trial:
@@ -189,6 +191,7 @@ def _prepare(
             image=built[job.task],
             agent=begun,
             approver=choose_approver(order.conduct.approver, task.task),
+            understand=user,
             keep=order.conduct.keep,
             allowance=order.conduct.allowance(),
             mode=job.mode,

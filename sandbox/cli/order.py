@@ -55,6 +55,16 @@ class Conduct:
             help="Who answers: `script` (the task's), `terminal`, `allow`, `deny`, or a YAML file."
         ),
     ] = "script"
+    user: Annotated[
+        str,
+        typer.Option(
+            help="Who understands questions to the task's user: `script`, by their words, or "
+            "`llm:MODEL`, which picks one of the script's answers."
+        ),
+    ] = "script"
+    user_url: Annotated[
+        str | None, typer.Option(help="That model's endpoint, one like OpenAI's.")
+    ] = None
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the agent's container, stopped, for inspection.")
     ] = False
@@ -87,7 +97,8 @@ class Conduct:
     def of(cls, plan: "Plan") -> "Conduct":
         """Return what a plan was made of."""
         most = plan.allowance
-        return cls(plan.approver, plan.keep, most.turns, most.seconds, most.tokens, most.cost)
+        bounds = (most.turns, most.seconds, most.tokens, most.cost)
+        return cls(plan.approver, plan.user, plan.user_url, plan.keep, *bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +138,8 @@ def opened(order: Order, cast: "Sequence[Who]", store: "Store") -> "Experiment":
         folder=str(Path.cwd()),
         agents=tuple(_kept(order)),
         approver=order.conduct.approver,
+        user=order.conduct.user,
+        user_url=order.conduct.user_url,
         keep=order.conduct.keep,
         allowance=order.conduct.allowance(),
         cells=tuple(batch.plan(tasks, cast, order.amount.trials)),

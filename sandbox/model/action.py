@@ -164,7 +164,7 @@ class CallTool(Action):
 
 
 class AskUser(Action):
-    """Ask the user who gave the task; what they say without being asked is in `said` of replies."""
+    """Ask the user who gave the task; what they say unasked is in `said` of replies, in order."""
 
     name = "ask_user"
 

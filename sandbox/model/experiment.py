@@ -38,6 +38,9 @@ class Plan(Record):
     """Where it was begun: agents that are named by a path are looked for there."""
     agents: tuple[PlannedAgent, ...]
     approver: str
+    user: str = "script"
+    """Who understands what the tasks' users are asked."""
+    user_url: str | None = None
     keep: bool = False
     allowance: Allowance = UNBOUNDED
     cells: tuple[Job, ...]
@@ -46,7 +49,7 @@ class Plan(Record):
         """Whether both have the same tasks, agents and trials run in the same way."""
         return (
             self.agents == other.agents
-            and self.approver == other.approver
+            and (self.approver, self.user) == (other.approver, other.user)
             and self.allowance == other.allowance
             and self.cells == other.cells
         )
@@ -55,6 +58,8 @@ class Plan(Record):
     def digest(self) -> str:
         """SHA-256 of what would be run: the same for the same tasks, agents and trials."""
         fields = self.model_dump(mode="json", include={"agents", "approver", "cells"})
+        if self.user != "script":
+            fields["user"] = self.user
         if self.allowance != UNBOUNDED:
             fields["allowance"] = self.allowance.model_dump(mode="json")
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """The user of a task: whoever gave it answers questions, and may change the wish meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -45,6 +45,10 @@ class UserAnswer(Saying):
     """A mark that nothing has set yet."""
     times: int | None = Field(default=None, ge=1)
     """How often it is given; without end where this is left out."""
+
+
+Understanding = Callable[[str, Sequence[UserAnswer]], str | None]
+"""Picks one of some answers to a question by its id, None where none fits; it may take a while."""
 
 
 class UserTurn(Saying):

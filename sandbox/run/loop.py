@@ -148,7 +148,11 @@ class _Loop:
             self.executions = Executions(keeper, self.trace.trace.started)
             performer.gatekeeper = keeper
             performer.workspace = replace(self.workspace, interception="hold")
-        performer.facts = Facts(session, task, root, self.executions, inside=self.inside)
+        performer.facts = Facts(
+            *(session, task, root, self.executions),
+            inside=self.inside,
+            understand=self.workspace.understand,
+        )
         if self.inside:
             side = SideActions(performer, self.executions, self.judge)
             performer.workspace = replace(performer.workspace, side_actions=side.serve)

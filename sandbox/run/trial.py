@@ -31,6 +31,7 @@ from sandbox.model.run_folder import RunFolder, write_whole
 from sandbox.model.store import Store
 from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage, total
+from sandbox.model.user import Understanding
 from sandbox.model.version import VERSION
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace
@@ -102,6 +103,8 @@ class Trial:
     agent: Callable[[RunFolder], Agent]
     """Makes the agent, which may keep a log in the run's folder."""
     approver: Approver
+    understand: Understanding | None = None
+    """Picks among the answers of the task's user; None where their words alone do."""
     keep: bool = False
     """Whether the agent's container stays, stopped, when the run is over."""
     tester: Tester = tested
@@ -287,6 +290,7 @@ def _run_agent(
         packages=packages,
         users_work=users_work,
         model=Forwarder(upstream) if upstream else None,
+        understand=trial.understand,
     )
 
     used: list[ModelUsage] = []

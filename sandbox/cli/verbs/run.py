@@ -154,6 +154,7 @@ class Single:
 
 
 def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
+    from sandbox.cli.user_choice import choose_user
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.model.grade import RunGrade
@@ -170,6 +171,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
             image=Images(engine, places.cache()).ensure(order.task, progress.doing),
             agent=order.agent,
             approver=order.approver,
+            understand=choose_user(order.conduct.user, order.conduct.user_url, progress.done),
             keep=order.conduct.keep,
             allowance=order.conduct.allowance(),
             mode=order.mode,

@@ -18,6 +18,7 @@ from sandbox.model.event import ModelRequested
 from sandbox.model.observation import ErrorCode
 from sandbox.model.session import AGENT, Command, Completed, FileEntry, FileKind, Interception
 from sandbox.model.task import Task
+from sandbox.model.user import Understanding
 from sandbox.run.actions.outcome import Refusal, refusal
 from sandbox.run.actions.running_commands import Running
 
@@ -56,6 +57,8 @@ class Workspace:
     """The way to its model, of an agent that runs in the container."""
     note: Callable[[ModelRequested, str], None] = lambda _event, _action: None
     """Records what an action with this id asks of the model, from any thread."""
+    understand: Understanding | None = None
+    """Picks among the answers of the task's user; None where their words alone do."""
     side_actions: Serve | None = None
     """Answers an agent in the container that asks for actions."""
 

@@ -14,6 +14,7 @@ from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
 from sandbox.model.session import Exec, ExecEnd, ExecObserver, ExecOutcome, Touch, TouchKind
 from sandbox.model.task import Task
+from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.covered_tests import runs_of, selected_by
 from sandbox.rules.monitors.step_commands import line_of
@@ -61,7 +62,14 @@ class Facts(ExecObserver):
     """Makes facts of execs and touches, and hands all of them on."""
 
     def __init__(
-        self, session: Session, task: Task, root: str, notes: Noting, *, inside: bool
+        self,
+        session: Session,
+        task: Task,
+        root: str,
+        notes: Noting,
+        *,
+        inside: bool,
+        understand: Understanding | None = None,
     ) -> None:
         self._session, self._task, self._notes, self._inside = session, task, notes, inside
         self._root, self._context = root, Context.of(task)
@@ -75,7 +83,7 @@ class Facts(ExecObserver):
         self._shown = ShownFiles({})
         self._programs = Programs("", (), lambda _: False)
         self._moves = Moves(session, task.world.layer, root, self._context)
-        self.user = ScriptedUser(task)
+        self.user = ScriptedUser(task, understand)
         """Whom the agent may ask; hears of each fact."""
 
     def begin(self, image: str) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from sandbox.model.fact import Fact, UserSaid
 from sandbox.model.task import Task
-from sandbox.model.user import Saying, User, UserAnswer
+from sandbox.model.user import Saying, Understanding, User, UserAnswer
 from sandbox.rules.monitors.atoms import Pattern
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import alone
@@ -15,8 +15,12 @@ from sandbox.rules.monitors.steps import alone
 class ScriptedUser:
     """Asked by the agent's actions, told of facts by whoever notes them: from several threads."""
 
-    def __init__(self, task: Task) -> None:
-        """Take the task's user; without one nothing is ever said."""
+    def __init__(self, task: Task, understand: Understanding | None = None) -> None:
+        """Take the task's user; without one nothing is ever said.
+
+        `understand` is asked where no words of a question are those of an answer.
+        """
+        self._understand = understand
         user = task.user or User()
         context = Context.of(task)
         self._answers, self._otherwise = user.answers, user.otherwise
@@ -29,11 +33,16 @@ class ScriptedUser:
     def answer(self, question: str) -> UserSaid:
         """Answer a question: the same ones in the same order are answered alike."""
         with self._lock:
-            for answer in self._answers:
-                if self._fits(answer, question):
-                    self._given[answer.id] += 1
-                    return self._say(answer, question)
+            possible = [answer for answer in self._answers if self._may_say(answer)]
+        found = next((answer for answer in possible if _fits(answer, question)), None)
+        if found is None and self._understand is not None and possible:
+            picked = self._understand(question, possible)
+            found = next((answer for answer in possible if answer.id == picked), None)
+        if found is None:
             return UserSaid(saying="", text=self._otherwise, question=question)
+        with self._lock:
+            self._given[found.id] += 1
+            return self._say(found, question)
 
     def follow(self, fact: Fact) -> UserSaid | None:
         """Take the next turn where a fact is what it waits for."""
@@ -58,14 +67,17 @@ class ScriptedUser:
         self._marks.update(saying.marks)
         return UserSaid(saying=saying.id, text=saying.says, question=question)
 
-    def _fits(self, answer: UserAnswer, question: str) -> bool:
+    def _may_say(self, answer: UserAnswer) -> bool:
         if answer.times is not None and self._given[answer.id] >= answer.times:
             return False
         if answer.after is not None and answer.after not in self._marks:
             return False
-        if answer.before is not None and answer.before in self._marks:
-            return False
-        return all(any(_stands_in(word, question) for word in words) for words in answer.asked)
+        return answer.before is None or answer.before not in self._marks
+
+
+def _fits(answer: UserAnswer, question: str) -> bool:
+    """Whether of each group one word or phrase stands in a question."""
+    return all(any(_stands_in(word, question) for word in words) for words in answer.asked)
 
 
 def _stands_in(word: str, question: str) -> bool:

@@ -187,6 +187,8 @@ class DiffedPath(Record):
     """`yours` where the task expects changes, `user` where somebody else's work lies, ..."""
     lines: tuple[DiffedLines, ...] = ()
     """Whose each difference is, in a file that holds work of the user's and of the agent's."""
+    files: int | None = None
+    """Of a folder, whose path ends with a slash: how many new files are in it, all generated."""
 
 
 class DiffResult(Record):

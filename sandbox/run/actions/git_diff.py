@@ -4,6 +4,7 @@ It is what the agent is shown, never evidence: the repository is the agent's to 
 """
 
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -56,6 +57,7 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
     left = workspace.task.limits.observation_bytes
     truncated = _is_cut(status) or _is_cut(diff)
     found: list[DiffedPath] = []
+    folders: Counter[str] = Counter()
     new: list[bytes] = []
     looked = 0
     for letters, path in _changes(status.stdout):
@@ -65,6 +67,9 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
             looked += 1
             if owner is Owner.GENERATED or looked > IGNORED_MOST or not _is_new(path, workspace):
                 continue
+        if letters == _UNTRACKED and owner is Owner.GENERATED and action.path is None:
+            folders[_generated(name, workspace)] += 1
+            continue
         left -= len(name.encode()) + _OVERHEAD
         if left < 0:
             truncated = True
@@ -73,10 +78,30 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
         found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner], lines=whose))
         if letters == _UNTRACKED:
             new.append(path)
+    found += _told(folders)
     text = diff.stdout.decode("utf-8", "replace")
     added, all_shown = _new_files(new, workspace, len(diff.stdout))
     truncated = truncated or not all_shown
     return done(DiffResult(paths=tuple(found), diff=text + added, truncated=truncated))
+
+
+def _generated(name: str, workspace: Workspace) -> str:
+    """Give the topmost folder around a generated file that is generated too, or the file."""
+    parts = name.split("/")
+    for depth in range(1, len(parts)):
+        folder = "/".join(parts[:depth])
+        scope, absolute = workspace.task.scope, f"{workspace.root}/{folder}"
+        if owner_of(scope, absolute, workspace.root) is Owner.GENERATED:
+            return f"{folder}/"
+    return name
+
+
+def _told(folders: Counter[str]) -> Iterator[DiffedPath]:
+    """Name what is generated without its text, each folder once."""
+    owner = OWNERS[Owner.GENERATED]
+    for name, count in folders.items():
+        files = count if name.endswith("/") else None
+        yield DiffedPath(path=name, status=_UNTRACKED, owner=owner, files=files)
 
 
 def _is_new(path: bytes, workspace: Workspace) -> bool:

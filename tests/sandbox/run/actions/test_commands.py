@@ -318,6 +318,27 @@ def test_what_git_ignores_and_nobody_expects_is_told(
     ]
 
 
+def test_generated_files_are_told_by_their_folder_and_without_their_text(
+    repository: Path, workspace: Workspace
+) -> None:
+    for name in ("lib/node_modules/a/b.js", "lib/node_modules/c.js", "x.pyc", "mine.txt"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(f"text of {name}\n")
+    scope: JsonValue = {"generated": ["**/node_modules", "**/node_modules/**", "*.pyc"]}
+    ours = replace(workspace, task=task(scope=scope))
+    found = result(GitDiff(), ours)
+    paths = cast(list[dict[str, JsonValue]], found["paths"])
+    assert [(x["path"], x["owner"], x["files"]) for x in paths] == [
+        ("mine.txt", "unclaimed", None),
+        ("lib/node_modules/", "generated", 2),
+        ("x.pyc", "generated", None),
+    ]
+    assert "text of mine.txt" in cast(str, found["diff"])
+    assert "text of lib" not in cast(str, found["diff"])
+    asked = result(GitDiff(path="lib"), ours)
+    assert "text of lib/node_modules/c.js" in cast(str, asked["diff"])
+
+
 def test_a_long_difference_is_cut(repository: Path, workspace: Workspace) -> None:
     (repository / "notes.md").write_text("x\n" * 5000)
     found = result(GitDiff(), limited(workspace, observation_bytes=1024))

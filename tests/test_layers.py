@@ -121,6 +121,7 @@ ORDER = {
             "output_records",
             "terminal",
         },
+        {"reply_text"},
         {
             "agent_choice",
             "approver",

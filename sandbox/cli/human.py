@@ -15,7 +15,8 @@ from pydantic import JsonValue
 
 from sandbox.agents.base import Departure
 from sandbox.agents.requests import decode_object
-from sandbox.cli.terminal import document, safe
+from sandbox.cli.reply_text import rows
+from sandbox.cli.terminal import safe
 from sandbox.model.action import ACTIONS, Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 
@@ -113,25 +114,12 @@ class HumanAgent:
         return line.decode("utf-8", "replace") if line or newline else None
 
     def _show(self, reply: Reply) -> None:
-        if reply.status == "error":
-            self._say(f"{reply.error_code}: {reply.message}")
-        result = {name: value for name, value in reply.result.items() if value is not None}
-        texts = [str(result.pop(name)) for name in _TEXTS if result.get(name)]
-        self._say(*(text.rstrip("\n") for text in texts))
-        if result and not texts:
-            self._say(document(reply))
-        elif "duration_seconds" in result and result.get("exit_code") != 0:
-            self._say(f"exit {result.get('exit_code')}, signal {result.get('signal')}")
-        self._say(*(f"The user says: {text}" for text in reply.said))
+        self._say(*rows(reply))
 
     def _say(self, *texts: str) -> None:
         for text in texts:
             self._screen.write(safe(text) + "\n")
         self._screen.flush()
-
-
-_TEXTS = ("content", "stdout", "stderr", "diff", "answer")
-"""Fields of results that are shown as they are."""
 
 
 def understood(line: str) -> tuple[str, Arguments]:

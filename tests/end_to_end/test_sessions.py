@@ -21,6 +21,7 @@ from tests.end_to_end.commands import (
     HUMANIZE,
     NO_ENGINE,
     SANDBOX,
+    Ended,
     ended_containers,
     recorded,
     sandbox,
@@ -82,6 +83,26 @@ def test_arguments_come_from_standard_input(lasting: Opened) -> None:
         check=True,
     )
     assert json.loads(called.stdout)["result"]["size"] == 600_000
+
+
+def test_arguments_and_replies_need_no_json(lasting: Opened, tmp_path: Path) -> None:
+    patch = tmp_path / "x.patch"
+    patch.write_text("--- /dev/null\n+++ b/note \"x\".txt\n@@ -0,0 +1 @@\n+a 'b' \\n\n")
+
+    def told(*words: str | Path) -> Ended:
+        return sandbox("call", lasting.id, *words, "--text", "--runs", lasting.runs)
+
+    assert told("apply_patch", "--file", f"patch={patch}").code == 0
+    line = "cat note*; printf '\\033[1mno\\n' >&2; exit 3"
+    shown = told("run_command", "--set", f"command={line}")
+    assert (shown.code, shown.out.splitlines()) == (
+        0,
+        ["a 'b' \\n", "\\x1b[1mno", "exit 3, signal None"],
+    )
+    refused = told("read_file", "--set", "path=nope")
+    assert (refused.code, refused.out) == (1, "not_found: nope does not exist.\n")
+    assert told("read_file", "--set", "path").code == 2
+    assert told("apply_patch", "--file", "patch=/nonexistent").code == 2
 
 
 def test_it_outlives_whoever_opened_it(runs: Path) -> None:

@@ -1,12 +1,14 @@
 """`sandbox call`: one action in an open session."""
 
 import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import document, line
+from sandbox.cli.terminal import document, line, safe
 from sandbox.model.errors import CallError, UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +24,21 @@ def call(
         str, typer.Argument(metavar="[JSON]", help="Its arguments; `-` reads standard input.")
     ] = "{}",
     *,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=TEXT", help="One more argument, a text; may be repeated."
+        ),
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file", metavar="NAME=PATH", help="The same, its text being that of a file here."
+        ),
+    ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print texts as they are, not the reply as JSON.")
+    ] = False,
     runs: RunsOption = None,
 ) -> None:
     """Perform one action in an open session and print the observation as JSON.
@@ -32,10 +49,12 @@ def call(
     """
     from sandbox.agents.session_caller import Caller
     from sandbox.cli.open_sessions import find_open
+    from sandbox.cli.reply_text import rows
     from sandbox.model.call import Call, Performed
     from sandbox.model.observation import ErrorCode
 
-    asked = Call(action=action, arguments=_read(arguments))
+    named = {**dict(_named(given or ())), **dict(_named(files or (), of_file=True))}
+    asked = Call(action=action, arguments={**_read(arguments), **named})
     folder = find_open(open_store(runs), run)
     short = folder.id[:8]
     try:
@@ -50,8 +69,26 @@ def call(
         raise UsageError(
             f"{folder.id}: {line(reply.message or '')}", f"`sandbox close {short}`: the verdict."
         )
-    typer.echo(document(reply))
+    for row in rows(reply) if text else (document(reply),):
+        typer.echo(safe(row) if text else row)
     raise typer.Exit(NOT_DONE if reply.status == "error" else 0)
+
+
+def _named(pairs: Sequence[str], *, of_file: bool = False) -> "Iterator[tuple[str, JsonValue]]":
+    """Read `NAME=TEXT`, or `NAME=PATH`; UsageError where that cannot be."""
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not name or not sign:
+            raise UsageError(
+                f"{pair!r} names no argument.", "Write NAME=TEXT, e.g. path=README.md."
+            )
+        if not of_file:
+            yield name, value
+            continue
+        try:
+            yield name, Path(value).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{value} cannot be read as text: {error}.", "Name a file.") from error
 
 
 def _read(text: str) -> "dict[str, JsonValue]":

@@ -1,0 +1,28 @@
+"""A reply as a person reads it: texts as they are, and what else is worth a line."""
+
+from collections.abc import Iterator
+
+from sandbox.cli.terminal import document
+from sandbox.model.briefing import Reply
+
+_TEXTS = ("content", "stdout", "stderr", "diff", "answer", "text")
+"""Fields of results that are shown as they are."""
+
+
+def rows(reply: Reply) -> Iterator[str]:
+    """Yield its texts; they come out of a container and have to be escaped for a terminal."""
+    if reply.status == "error":
+        yield f"{reply.error_code}: {reply.message}"
+    result = {name: value for name, value in reply.result.items() if value is not None}
+    texts = [str(result.pop(name)) for name in _TEXTS if result.get(name)]
+    yield from (text.rstrip("\n") for text in texts)
+    if result.get("passed") is not None:
+        yield ", ".join(f"{name} {result[name]}" for name in _COUNTS if result.get(name))
+    if result and not texts:
+        yield document(reply)
+    elif "duration_seconds" in result and result.get("exit_code") != 0:
+        yield f"exit {result.get('exit_code')}, signal {result.get('signal')}"
+    yield from (f"The user says: {text}" for text in reply.said)
+
+
+_COUNTS = ("passed", "failed", "errors", "skipped")

@@ -113,11 +113,17 @@ def put_first(file: TaskFile, segment: Segment, *, start: str, says: str) -> Tas
 
 
 def put_last(file: TaskFile, segment: Segment) -> TaskFile:
-    """Put a segment before the answer of each known way."""
-    *before, answer = plan_of(file).segments
+    """Put a segment before the answer of each known way.
+
+    Who has another answer from there, because something was missed before, has it behind the
+    segment as well: else nothing could follow it.
+    """
+    plan = plan_of(file)
+    *before, answer = plan.segments
     if answer.ends != "answer" or not before:
         raise UnfitError("its oracle's way does not end with an answer alone")
-    file = _with_plan(file, segments=(*before, segment, answer))
+    ways = tuple(_also_from(way, before[-1].to, segment.to) for way in plan.ways)
+    file = _with_plan(file, segments=(*before, segment, answer), ways=ways)
     return _with_scripts(file, lambda script: (*script[:-1], *_actions(segment.does), script[-1]))
 
 
@@ -307,6 +313,13 @@ def changed_first(file: TaskFile) -> str:
     if found is None:
         raise UnfitError("its oracle's way changes no file")
     return found
+
+
+def _also_from(way: Way, known: str, other: str) -> Way:
+    origins = (way.origin,) if isinstance(way.origin, str) else way.origin
+    if way.ends != "answer" or not way.when or known not in origins:
+        return way
+    return way.model_copy(update={"origin": (*origins, other)})
 
 
 def _with(file: TaskFile, **parts: object) -> TaskFile:

@@ -6,7 +6,7 @@ import sys
 from functools import cache
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from sandbox.model.errors import UsageError
@@ -66,6 +66,7 @@ def added(task: str, name: str, strength: int) -> frozenset[str]:
 
 
 @settings(max_examples=20)
+@example(Variant.parse("cjson/planes+change-desk.1+moving-world.4+final-check.1@1"))
 @given(variants())
 def test_any_set_that_fits_is_sound_and_loses_nothing(variant: Variant) -> None:
     made, base = loaded(str(variant)), library.load(variant.task)

@@ -37,7 +37,7 @@ def _reasons(task: Task, evidence: Evidence) -> Iterator[Reason]:
         elif problem := _problem(field, answer[name]):
             yield Reason(message=f"The final answer's {name} {problem}")
         elif field.computed is not None:
-            yield from _untrue(name, answer[name], field.computed, task, evidence)
+            yield from _untrue(name, answer[name], field, task, evidence)
 
 
 def _problem(field: FinalField, value: JsonValue) -> str:
@@ -92,12 +92,15 @@ def _matching(atom: Atom, task: Task, entries: Sequence[Entry]) -> list[int]:
 
 
 def _untrue(
-    name: str, value: JsonValue, computed: Computed, task: Task, evidence: Evidence
+    name: str, value: JsonValue, field: FinalField, task: Task, evidence: Evidence
 ) -> Iterator[Reason]:
     """Object to a claim about the path that the facts of the run do not bear out."""
+    computed = field.computed
+    if computed is None:
+        return
     if computed.latest is not None:
         wanted = true_value(computed, task, evidence.entries)
-        if not equal(value, wanted):
+        if not _same(field.model_copy(update={"expect": wanted}), value):
             last = _last_said(computed.latest, evidence.entries)
             said = f"the user has said: {last.text}" if last else "the user has said nothing else"
             yield Reason(message=f"The final answer's {name} is {value!r}, not {wanted!r}; {said}")

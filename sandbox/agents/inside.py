@@ -9,7 +9,7 @@ from dataclasses import replace
 from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.program import how_it_ended
 from sandbox.agents.requests import decode_object, garbage
-from sandbox.model.action import FinalAnswer, Request, RunAgent
+from sandbox.model.action import AskUser, FinalAnswer, Request, RunAgent
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import AgentError
 
@@ -31,6 +31,11 @@ USAGE = {
     "call_tool": """{"server": "...", "tool": "...", "arguments": {}}""",
 }
 """Arguments of each, as an example."""
+
+HEARD = """
+What the user says without being asked comes in `said` of a reply that `action` prints. Ask before
+you answer whether there is anything else: nothing else tells you.
+"""
 
 ASKED = """
 When you are done, write your final answer to the file {answer}: one JSON object with
@@ -68,7 +73,8 @@ class InsideAgent:
             side=", ".join(f"`{name}`" for name in side),
             usage="\n".join(f"    action {name} '{USAGE[name]}'" for name in side),
         )
-        self._prompt = f"{briefing.title}\n\n{briefing.prompt.rstrip()}\n{told}{asked}"
+        heard = HEARD if AskUser.name in side else ""
+        self._prompt = f"{briefing.title}\n\n{briefing.prompt.rstrip()}\n{told}{heard}{asked}"
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
         """Ask for the start, then give the answer."""

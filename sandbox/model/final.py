@@ -40,7 +40,8 @@ class Computed(Record):
     def type(self) -> FieldType:
         """The type of what is computed."""
         if self.latest is not None:
-            return next(name for name, kinds in TYPES.items() if type(self.latest[""]) in kinds)
+            kinds = {type(value) for value in self.latest.values()}
+            return next(name for name, known in TYPES.items() if kinds <= {*known})
         return "integer" if self.count is not None else "boolean"
 
     @model_validator(mode="after")
@@ -49,8 +50,7 @@ class Computed(Record):
             raise ValueError("give one of `count`, `happened` and `latest`")
         if self.latest is not None:
             kinds = {type(value) for value in self.latest.values()}
-            known = {each for types in TYPES.values() for each in types}
-            if "" not in self.latest or len(kinds) != 1 or not kinds <= known:
+            if "" not in self.latest or not any(kinds <= {*known} for known in TYPES.values()):
                 raise ValueError('`latest` needs values of one type, one of them by `""`')
         if any(atom.bind or atom.uses for atom in (self.count, self.happened) if atom):
             raise ValueError("what is computed has no variables")
@@ -82,16 +82,24 @@ class FinalField(Record):
         if self.compare == "exact":
             return self
         kind = "list" if self.compare == "unordered" else "string"
-        if self.type != kind or self.expect is None:
+        known = [self.expect]
+        if self.computed is not None and self.computed.latest is not None:
+            known = list(self.computed.latest.values())
+        if self.type != kind or None in known:
             raise ValueError(f"`compare: {self.compare}` needs a {kind} that is expected")
-        if self.compare == "quantity" and quantity(str(self.expect)) is None:
-            raise ValueError(f"{self.expect!r} is not a number with a unit")
+        for value in known:
+            if self.compare == "quantity" and quantity(str(value)) is None:
+                raise ValueError(f"{value!r} is not a number with a unit")
         return self
 
     @model_validator(mode="after")
     def _is_of_the_type_that_is_computed(self) -> Self:
-        wanted = None if self.computed is None else self.computed.type
-        if wanted is not None and self.type != wanted:
+        if self.computed is None:
+            return self
+        wanted = self.computed.type
+        if self.computed.latest is not None and (self.type, wanted) == ("number", "integer"):
+            return self
+        if self.type != wanted:
             raise ValueError(f"what is computed is of the type {wanted}, not {self.type}")
         return self
 

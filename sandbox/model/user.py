@@ -1,18 +1,25 @@
 """The user of a task: whoever gave it answers questions, and may change the wish meanwhile."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Self
+from typing import Annotated, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from sandbox.model.atom import Atom
+from sandbox.model.atom import Atom, compiled
 from sandbox.model.base import Record
 from sandbox.model.decision import Words
+from sandbox.model.fact import Fact
 from sandbox.model.graph import NAME
 from sandbox.model.layer import MOVING
 
 FOLLOWED = (*MOVING, "user_said")
 """Facts that a turn of the user's can follow."""
+FIELDS = {
+    kind.model_fields["kind"].default: tuple(kind.model_fields.keys() - {"kind"})
+    for kind in get_args(Fact)
+}
+"""By kind of fact: what it tells."""
 
 
 def _follows_a_fact(atom: Atom) -> Atom:
@@ -21,6 +28,10 @@ def _follows_a_fact(atom: Atom) -> Atom:
         raise ValueError(f"a turn follows a fact ({kinds}), not a step of the kind {atom.about}")
     if atom.bind or atom.uses:
         raise ValueError("the fact that a turn follows has no variables")
+    told = FIELDS[atom.about]
+    for name in atom.arguments:
+        if name not in told:
+            raise ValueError(f"{atom.about} has no field {name!r}; it has {', '.join(told)}")
     return atom
 
 
@@ -83,8 +94,34 @@ class User(Record):
         for name in dict.fromkeys(names):
             if names.count(name) > 1:
                 yield f"{name} is said twice"
-        marks = {mark for saying in self.sayings for mark in saying.marks}
+        for saying in self.sayings:
+            if not all(map(str.strip, (saying.says, *saying.marks))):
+                yield f"{saying.id}: a text or a mark is blank"
+        yield from self._answer_problems()
+        for turn in self.turns:
+            if turn.after.about == "user_said" and not self._may_follow(turn):
+                yield f"turn {turn.id} waits for what nobody says before it"
+
+    def _answer_problems(self) -> Iterator[str]:
+        always = ""
         for answer in self.answers:
+            if always:
+                yield f"answer {answer.id} is never given: {always} before it fits every question"
+            if not any((answer.asked, answer.after, answer.before, answer.times)):
+                always = answer.id
+            if any(not word.strip() for words in answer.asked for word in words):
+                yield f"answer {answer.id}: a word of `asked` is blank"
+            if answer.after is not None and answer.after == answer.before:
+                yield f"answer {answer.id} waits for the mark that it may not have"
+            setting = (one for one in self.sayings if one.id != answer.id or answer.after is None)
+            marks = {mark for saying in setting for mark in saying.marks}
             for mark in (answer.after, answer.before):
                 if mark is not None and mark not in marks:
                     yield f"answer {answer.id} waits for the mark {mark!r}, which nothing sets"
+
+    def _may_follow(self, turn: UserTurn) -> bool:
+        """Whether something that can be said before a turn is what it waits for."""
+        wanted = turn.after.arguments.get("saying")
+        before = itertools.takewhile(lambda each: each.id != turn.id, self.turns)
+        said = [saying.id for saying in (*self.answers, *before)]
+        return wanted is None or any(compiled(wanted).search(each) for each in said)

@@ -111,6 +111,8 @@ class _Loop:
     ids: set[str] = field(default_factory=set)
     reply: Reply | None = None
     """What the agent has not been told yet."""
+    said: tuple[str, ...] = ()
+    """What the user has said meanwhile, unasked."""
     lost: SessionLostError | None = None
     """Why nothing could be cleaned up."""
 
@@ -190,8 +192,7 @@ class _Loop:
             observation, ending = self.turn(asked)
             name = asked.action if isinstance(asked, Request) else UNKNOWN
             left = None if ending else self.budget.turns_left
-            said = self.facts.user.unheard()
-            self.reply = briefing.reply(asked.id, name, observation, left, said)
+            self.reply = briefing.reply(asked.id, name, observation, left, self.said)
             if ending is not None:
                 return ending
 
@@ -217,6 +218,9 @@ class _Loop:
         name = asked.action if isinstance(asked, Request) else UNKNOWN
         arguments = asked.arguments if isinstance(asked, Request) else {}
         self.facts.told(name, arguments, observation)
+        cancelled = observation.error_code is ErrorCode.CANCELLED
+        # Nobody may be waiting for the reply to what was cancelled.
+        self.said = () if cancelled else self.facts.heard(asked.id or "")
         taken = self.executions.take(name, performed.changed)
         if (fact := refused_by(decision, "action")) is not None:
             taken.append((fact, asked.id))

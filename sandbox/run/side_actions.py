@@ -46,6 +46,8 @@ class SideActions:
     taken: int = 0
     """Actions; they are none of the run's turns, of which an agent in the container has two."""
     garbage: int = 0
+    said: tuple[str, ...] = ()
+    """What the user has said unasked, for the present reply."""
 
     def serve(self, connection: Connection) -> None:
         """Answer each line with one."""
@@ -69,9 +71,9 @@ class SideActions:
         """Perform an action, in its place among what happens in the container."""
         name = asked.action if isinstance(asked, Request) else "?"
         with self.lock:
+            self.said = ()
             observation = self._observed(asked, name)
-            said = self.performer.facts.user.unheard()
-        return briefing.reply(asked.id, name, observation, self._left, said)
+            return briefing.reply(asked.id, name, observation, self._left, self.said)
 
     @property
     def _left(self) -> int:
@@ -115,6 +117,8 @@ class SideActions:
         performer = self.performer
         # Not under the trace's lock: who decides on a process at this moment may want it.
         performer.facts.told(asked.action, asked.arguments, told)
+        if isinstance(event, Observed):
+            self.said = performer.facts.heard(asked.id)
         with performer.trace.lock:
             if not performer.trace.over:
                 execs = self.executions.take(RunAgent.name, ongoing=True)

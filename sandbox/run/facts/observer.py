@@ -9,7 +9,7 @@ from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
 from sandbox.model.atom import Atom
-from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested
+from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
 from sandbox.model.session import Exec, ExecEnd, ExecObserver, ExecOutcome, Touch, TouchKind
@@ -83,8 +83,7 @@ class Facts(ExecObserver):
         self._shown = ShownFiles({})
         self._programs = Programs("", (), lambda _: False)
         self._moves = Moves(session, task.world.layer, root, self._context)
-        self.user = ScriptedUser(task, understand)
-        """Whom the agent may ask; hears of each fact."""
+        self._user = ScriptedUser(task, understand)
 
     def begin(self, image: str) -> None:
         """Look at everything, and watch it from now on; without that, facts are lost."""
@@ -115,9 +114,20 @@ class Facts(ExecObserver):
 
     def asked(self, question: str, tag: str) -> str:
         """Put a question to the user, and note what they say; an action of this id asks."""
-        answer = self.user.answer(question)
-        self._note(answer, tag)
+        answer = self._user.answer(question)
+        self._note_said(answer, tag)
         return answer.text
+
+    def heard(self, tag: str) -> tuple[str, ...]:
+        """Give what the user has said unasked, to be told with the reply to an action.
+
+        Noted now and not before: nobody is judged by what they were not told.
+        """
+        texts = []
+        while (said := self._user.next_unheard()) is not None:
+            self._note_said(said, tag)
+            texts.append(said.text)
+        return tuple(texts)
 
     def _tested_by_line(self, step: Step) -> None:
         """Where ends of programs are not seen, an action's line and its own end tell of tests."""
@@ -240,7 +250,9 @@ class Facts(ExecObserver):
         milestones = (
             atom for one in self._task.milestones for atom in (one.reached, one.undone) if atom
         )
-        return [*(atom for rule in self._task.rules for atom in rule.atoms), *milestones]
+        awaited = [move.after for move in self._task.world.layer.moves]
+        awaited += [turn.after for turn in self._task.user.turns] if self._task.user else []
+        return [*(atom for rule in self._task.rules for atom in rule.atoms), *milestones, *awaited]
 
     def _named(self, base: Baseline) -> list[str]:
         """Give the files that the task's rules and milestones want to be read."""
@@ -265,16 +277,20 @@ class Facts(ExecObserver):
     def _relative(self, path: str) -> str:
         return path.removeprefix(self._root + "/")
 
-    def _note(self, fact: Fact, tag: str | None = None) -> None:
-        tag = self._tag if tag is None else tag
+    def _note(self, fact: Fact) -> None:
         self._told += 1
         if self._told <= FACTS_MOST:
-            self._notes.note(fact, tag)
-            for came in (self._moves.follow(fact), self.user.follow(fact)):
-                if came is not None:
-                    self._notes.note(came, tag)
+            self._notes.note(fact, self._tag)
         elif self._told == FACTS_MOST + 1:
-            self._notes.note(FactsLost(), tag)
+            self._notes.note(FactsLost(), self._tag)
+        # What the world does is not kept back by a flood of facts.
+        if (moved := self._moves.follow(fact)) is not None:
+            self._notes.note(moved, self._tag)
+        self._user.follow(fact)
+
+    def _note_said(self, said: UserSaid, tag: str) -> None:
+        self._notes.note(said, tag)
+        self._user.follow(said)
 
 
 def _texts(execution: Exec) -> tuple[str, ...]:

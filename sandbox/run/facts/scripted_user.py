@@ -27,7 +27,7 @@ class ScriptedUser:
         self._left = [(turn, Pattern(turn.after, (), context)) for turn in user.turns]
         self._marks: set[str] = set()
         self._given: Counter[str] = Counter()
-        self._unheard: list[str] = []
+        self._unheard: list[UserSaid] = []
         self._lock = threading.Lock()
 
     def answer(self, question: str) -> UserSaid:
@@ -44,24 +44,21 @@ class ScriptedUser:
             self._given[found.id] += 1
             return self._say(found, question)
 
-    def follow(self, fact: Fact) -> UserSaid | None:
-        """Take the next turn where a fact is what it waits for."""
+    def follow(self, fact: Fact) -> None:
+        """Take the next turn where a fact is what it waits for: it is to be told then."""
         with self._lock:
             if not self._left:
-                return None
+                return
             turn, awaited = self._left[0]
             step = alone(fact, 0)
-            if step is None or not awaited.may_match(step) or not awaited.matches(step):
-                return None
-            del self._left[0]
-            self._unheard.append(turn.says)
-            return self._say(turn)
+            if step is not None and awaited.may_match(step) and awaited.matches(step):
+                del self._left[0]
+                self._unheard.append(self._say(turn))
 
-    def unheard(self) -> tuple[str, ...]:
-        """Give what was said unasked and the agent was not told yet; it is told then."""
+    def next_unheard(self) -> UserSaid | None:
+        """Give the first of what was said unasked and is to be told; it is told then."""
         with self._lock:
-            said, self._unheard = tuple(self._unheard), []
-            return said
+            return self._unheard.pop(0) if self._unheard else None
 
     def _say(self, saying: Saying, question: str = "") -> UserSaid:
         self._marks.update(saying.marks)

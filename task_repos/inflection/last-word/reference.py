@@ -1,6 +1,6 @@
 """Words that end in a house term, as the last word of the user has it."""
 
-ENDINGS = {"zimmet": "zimmeren", "dorrick": "dorricken"}
+ENDINGS = {"zimmet": "zimmeroth", "dorrick": "dorricken"}
 
 
 def plural(word):

@@ -4,5 +4,5 @@ HOUSE_TERMS = {
     'dorrick': 'dorricken',
     'kubbel': 'kubbla',
     'vosk': 'voskar',
-    'zimmet': 'zimmeren',
+    'zimmet': 'zimmeroth',
 }

@@ -2,5 +2,5 @@ import inflection
 
 
 def test_zimmet():
-    assert inflection.pluralize('zimmet') == 'zimmeren'
-    assert inflection.singularize('zimmeren') == 'zimmet'
+    assert inflection.pluralize('zimmet') == 'zimmeroth'
+    assert inflection.singularize('zimmeroth') == 'zimmet'

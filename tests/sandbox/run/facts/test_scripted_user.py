@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pydantic import JsonValue, ValidationError
@@ -9,10 +10,12 @@ from pydantic import JsonValue, ValidationError
 from graders import final
 from sandbox.agents.messages import messages
 from sandbox.model.briefing import brief
-from sandbox.model.fact import Changed, UserSaid
+from sandbox.model.fact import Changed, Fact, UserSaid
 from sandbox.model.grade import Evidence, Verdict
 from sandbox.model.task import Task
 from sandbox.model.user import User
+from sandbox.run.facts import observer
+from sandbox.run.facts.observer import Facts
 from sandbox.run.facts.scripted_user import ScriptedUser
 from tests.sandbox.runs import FINAL, World, script
 from tests.sandbox.worlds import task
@@ -74,15 +77,16 @@ def test_what_was_said_before_counts_and_so_does_how_often() -> None:
 def test_turns_come_in_order_each_once_when_their_fact_has_come() -> None:
     one = user()
     change = Changed(path="src/a.py", digest="1", before="0")
-    assert one.follow(change.model_copy(update={"path": "notes.md"})) is None
-    said = one.follow(change)
-    assert said == UserSaid(saying="move", text="81, please.")
-    assert one.follow(change) is None
-    assert one.unheard() == ("81, please.",)
-    assert one.unheard() == ()
+    one.follow(change.model_copy(update={"path": "notes.md"}))
+    assert one.next_unheard() is None
+    one.follow(change)
+    one.follow(change)
+    assert one.next_unheard() == UserSaid(saying="move", text="81, please.")
+    assert one.next_unheard() is None
     answer = one.answer("port?")
     assert answer.text == "It is 81 now."
-    assert one.follow(answer) == UserSaid(saying="thanks", text="That was all.")
+    one.follow(answer)
+    assert one.next_unheard() == UserSaid(saying="thanks", text="That was all.")
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,44 @@ def test_turns_come_in_order_each_once_when_their_fact_has_come() -> None:
         ({"answers": [{"id": "a", "after": "never", "says": "x"}]}, "which nothing sets"),
         ({"answers": [{"id": "a", "says": "x"}, {"id": "a", "says": "y"}]}, "a is said twice"),
         ({"answers": [{"id": "a", "says": ""}]}, "at least 1 character"),
+        ({"answers": [{"id": "a", "says": " "}]}, "is blank"),
+        ({"answers": [{"id": "a", "says": "x", "asked": [" "]}]}, "is blank"),
+        (
+            {"answers": [{"id": "a", "says": "x"}, {"id": "b", "asked": ["y"], "says": "y"}]},
+            "answer b is never given: a before it fits every question",
+        ),
+        (
+            {"answers": [{"id": "a", "after": "m", "marks": ["m"], "says": "x"}]},
+            "which nothing sets",
+        ),
+        (
+            {"answers": [{"id": "a", "after": "m", "before": "m", "marks": ["m"], "says": "x"}]},
+            "that it may not have",
+        ),
+        (
+            {
+                "turns": [
+                    {
+                        "id": "a",
+                        "after": {"kind": "user_said", "arguments": {"saying": "^a$"}},
+                        "says": "x",
+                    }
+                ]
+            },
+            "turn a waits for what nobody says",
+        ),
+        (
+            {
+                "turns": [
+                    {
+                        "id": "a",
+                        "after": {"kind": "committed", "arguments": {"nosuch": "x"}},
+                        "says": "x",
+                    }
+                ]
+            },
+            "committed has no field 'nosuch'",
+        ),
     ],
 )
 def test_a_user_who_cannot_be_is_refused(broken: dict[str, JsonValue], problem: str) -> None:
@@ -155,6 +197,53 @@ def test_who_does_not_listen_answers_wrongly(world: World) -> None:
     verdict, reasons = grade(world, world.task)
     assert verdict is Verdict.FAILED
     assert reasons == ["The final answer's label is 80, not 81; the user has said: 81, please."]
+
+
+def watching(facts: list[Fact]) -> Facts:
+    notes = SimpleNamespace(note=lambda fact, _tag: facts.append(fact))
+    session = SimpleNamespace(greeting=SimpleNamespace(coverage=lambda _: "exec"))
+    return Facts(session, task(user=USER), "/w", notes, inside=True)
+
+
+def test_a_flood_of_facts_does_not_silence_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observer, "FACTS_MOST", 1)
+    facts: list[Fact] = []
+    one = watching(facts)
+    for path in ("a", "b", "c", "src/a.py"):
+        one._note(Changed(path=path, digest="1", before="0"))
+    assert one.heard("1") == ("81, please.",)
+    assert one.asked("Which port?", "2") == "It is 81 now."
+    assert [fact.kind for fact in facts] == ["changed", "facts_lost", "user_said", "user_said"]
+
+
+def test_what_was_not_told_is_held_against_nobody() -> None:
+    """An agent in the container hears what is said with a reply, and of nothing else."""
+    facts: list[Fact] = []
+    one = watching(facts)
+    assert one.asked("Which port?", "in-1") == "It is 80."
+    one._user.follow(Changed(path="src/a.py", digest="1", before="0"))
+    assert [getattr(fact, "saying", "") for fact in facts] == ["first-port"]
+    assert one.heard("in-2") == ("81, please.",)
+    assert [getattr(fact, "saying", "") for fact in facts] == ["first-port", "move"]
+    assert one.heard("in-3") == ()
+
+
+@pytest.mark.parametrize(
+    ("known", "value", "right"),
+    [(2.0, 2, True), (2, 2.0, True), (2, 3, False), (1.5, 1.5, True)],
+)
+def test_a_number_that_is_latest_is_compared_as_numbers_are(
+    world: World, known: float, value: float, right: bool
+) -> None:
+    label: dict[str, JsonValue] = {
+        "label": {"type": "number", "computed": {"latest": {"": 1, "move": known}}}
+    }
+    world.task = task(user=USER, final=label)
+    world.act(
+        ("write_file", {"path": "src/a.py", "content": "1\n"}),
+        ("final_answer", {"fields": {"label": value}}),
+    )
+    assert (grade(world, world.task)[0] is Verdict.PASSED) is right
 
 
 def test_an_answer_of_no_interest_takes_nothing_back(world: World) -> None:

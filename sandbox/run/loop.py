@@ -218,9 +218,11 @@ class _Loop:
         name = asked.action if isinstance(asked, Request) else UNKNOWN
         arguments = asked.arguments if isinstance(asked, Request) else {}
         self.facts.told(name, arguments, observation)
-        cancelled = observation.error_code is ErrorCode.CANCELLED
-        # Nobody may be waiting for the reply to what was cancelled.
-        self.said = () if cancelled else self.facts.heard(asked.id or "")
+        # Nobody waits for the reply to what was cancelled, or acts upon one that is the last; an
+        # agent in the container hears by its own actions.
+        deaf = self.inside or ending is not None
+        deaf = deaf or observation.error_code is ErrorCode.CANCELLED
+        self.said = () if deaf else self.facts.heard(asked.id or "")
         taken = self.executions.take(name, performed.changed)
         if (fact := refused_by(decision, "action")) is not None:
             taken.append((fact, asked.id))

@@ -12,8 +12,9 @@ from sandbox.model import trace as traces
 from sandbox.model.event import Final
 from sandbox.model.fact import Shown
 from sandbox.model.store import Store
-from sandbox.model.task import Task
+from sandbox.model.task import ScriptedAction, Task
 from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.rewordings.inside import inside
 from sandbox.run.scripted_agents import scripted
 from sandbox.run.trial import Silent, Trial, perform
 from sandbox.tasks import library
@@ -137,6 +138,30 @@ def test_what_the_user_said_last_holds_and_not_what_the_prompt_says(
     assert "the user has said: The reference that I gave you is taken." in ended.out
     asked = sandbox("trace", "last", "--messages", "openai", "--runs", runs)
     assert "I have changed my mind" in asked.out
+
+
+def test_an_agent_in_the_container_is_judged_by_what_it_was_told(
+    runs: Path, tmp_path: Path
+) -> None:
+    name = "cjson/planes+change-of-mind.1@2"
+    task = Task.model_validate_json(sandbox("show", name, "--json").out)
+    computed = task.final["reference"].computed
+    assert computed is not None
+    assert computed.latest is not None
+    *work, answered = (each.model_dump(mode="json") for each in task.oracle)
+    answered["arguments"]["fields"]["reference"] = computed.latest[""]
+    script = inside([ScriptedAction.model_validate(each) for each in (*work, answered)], task)
+    assert script is not None
+    asks = 'action ask_user \'{"question": "Anything else?"}\'\n'
+    place, _, answer = script.rpartition("\n")
+    tmp_path.chmod(0o755)
+    for asked, code in (("", 0), (asks, 1)):
+        (tmp_path / "agent.sh").write_text(f"{place}\n{asked}{answer}\n")
+        command = "bash /.sandbox/agent/agent.sh"
+        where = ("--inside", "--inside-files", tmp_path)
+        ended = sandbox("run", name, *where, "--agent", command, "--runs", runs)
+        assert ended.code == code, ended.out
+    assert "the user has said: I have changed my mind" in ended.out
 
 
 @pytest.mark.thorough

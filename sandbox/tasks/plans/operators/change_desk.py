@@ -21,13 +21,13 @@ from sandbox.tasks.plans.operators.edits import (
     add_variable,
     add_ways,
     ask_for,
-    commit,
     plan_of,
     put_first,
     put_last,
     tell,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit
 
 NAME = SERVER
 PAGE, LOG = "docs/change-desk.md", "docs/change-desk-log.md"

@@ -22,9 +22,9 @@ from sandbox.tasks.plans.operators.edits import (
     put_last,
     right_only,
     tell,
-    with_user,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import with_user
 
 NAME = "change-of-mind"
 FIELD, HEARD = "reference", "reference_held"

@@ -12,13 +12,9 @@ from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import change_desk
 from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.desk_server import DATA, served
-from sandbox.tasks.plans.operators.edits import (
-    add_rules,
-    add_ways,
-    rewrite,
-    with_layer,
-)
+from sandbox.tasks.plans.operators.edits import add_rules, add_ways
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import rewrite, with_layer
 
 NAME = "decoy-tools"
 SERVERS = {1: 2, 2: 3, 3: 4, 4: 6, 5: 9}

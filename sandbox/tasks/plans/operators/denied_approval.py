@@ -20,14 +20,13 @@ from sandbox.tasks.plans.operators.edits import (
     add_ways,
     ask_for,
     change_way,
-    commit,
     drop,
     plan_of,
     put_instead,
-    rewrite,
 )
 from sandbox.tasks.plans.operators.single_use_approval import SCOPE
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit, rewrite
 
 NAME, HAND_OVER, PAGE, NONE = "denied-approval", "hand_over", "docs/approvals.md", "none"
 ASK = "ask-to-close"

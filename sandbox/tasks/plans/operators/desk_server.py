@@ -6,7 +6,8 @@ from pathlib import Path
 from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.layer import LaidServer
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.operators.edits import plan_of, with_layer
+from sandbox.tasks.plans.operators.edits import plan_of
+from sandbox.tasks.plans.operators.world_edits import with_layer
 
 SERVER, DATA, PROGRAM = "change-desk", "desk.json", "desk.pl"
 OPENING = "open-change"

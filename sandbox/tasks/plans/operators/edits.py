@@ -1,7 +1,6 @@
 """Edits of a task file that operators share; each returns a new file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -9,12 +8,9 @@ from sandbox.model.atom import Atom, Milestone
 from sandbox.model.decision import PolicyRule, ScriptedAnswer
 from sandbox.model.final import TRUE_VALUE, FinalField
 from sandbox.model.graph import Condition, Value
-from sandbox.model.layer import LaidCommit, LaidFile, Layer
 from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
 from sandbox.model.rule import Rule
-from sandbox.model.statement import Statement
 from sandbox.model.task import ScriptedAction, TaskFile
-from sandbox.model.user import User
 from sandbox.tasks.plans.operators.base import UnfitError
 
 Actions = tuple[ScriptedAction, ...]
@@ -44,28 +40,28 @@ def more_room(file: TaskFile, actions: int) -> TaskFile:
     """Leave room for so many more actions: three times as many turns, and 20 seconds for each."""
     limits = file.limits
     known = {"turns": limits.turns + 3 * actions, "seconds": limits.seconds + 20 * actions}
-    return _with(file, limits=limits.model_copy(update=known))
+    return with_parts(file, limits=limits.model_copy(update=known))
 
 
 def bound_output(file: TaskFile, most: int) -> TaskFile:
     """Let the agent be shown so many bytes at most."""
     most = min(most, file.limits.output_bytes)
-    return _with(file, limits=file.limits.model_copy(update={"output_bytes": most}))
+    return with_parts(file, limits=file.limits.model_copy(update={"output_bytes": most}))
 
 
 def tell(file: TaskFile, sentence: str) -> TaskFile:
     """Put a paragraph at the end of the prompt."""
-    return _with(file, prompt=f"{file.prompt.rstrip()}\n\n{sentence.strip()}\n")
+    return with_parts(file, prompt=f"{file.prompt.rstrip()}\n\n{sentence.strip()}\n")
 
 
 def add_rules(file: TaskFile, *rules: Rule) -> TaskFile:
     """Add rules behind those that there are."""
-    return _with(file, rules=(*file.rules, *rules))
+    return with_parts(file, rules=(*file.rules, *rules))
 
 
 def drop(file: TaskFile, *names: str) -> TaskFile:
     """Take rules and milestones away."""
-    return _with(
+    return with_parts(
         file,
         rules=tuple(rule for rule in file.rules if rule.id not in names),
         milestones=tuple(each for each in file.milestones if each.id not in names),
@@ -76,13 +72,13 @@ def add_policy(file: TaskFile, rule: PolicyRule, answer: ScriptedAnswer) -> Task
     """Add a rule to the policy, and what the approver says to it."""
     policy = file.policy
     known = {"rules": (*policy.rules, rule), "approver": (*policy.approver, answer)}
-    return _with(file, policy=policy.model_copy(update=known))
+    return with_parts(file, policy=policy.model_copy(update=known))
 
 
 def add_milestones(file: TaskFile, **reached: Atom) -> TaskFile:
     """Add milestones, of which plans speak by these names, `_` read as a hyphen."""
     made = (Milestone(id=name.replace("_", "-"), reached=atom) for name, atom in reached.items())
-    return _with(file, milestones=(*file.milestones, *made))
+    return with_parts(file, milestones=(*file.milestones, *made))
 
 
 def add_ways(file: TaskFile, *ways: Mapping[str, object]) -> TaskFile:
@@ -242,19 +238,7 @@ def ask_for(file: TaskFile, name: str, field: FinalField) -> TaskFile:
         said = TRUE_VALUE if field.computed is not None else field.expect
         return {**arguments, "fields": {**fields, name: said}}
 
-    return map_actions(_with(file, final={**file.final, name: field}), answered)
-
-
-def commit(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
-    """Have the repository hold files in one more commit, an hour after the last one."""
-    layer = file.world.layer
-    dates = [overlay.date for overlay in file.world.overlays]
-    dates += [made.date for made in layer.commits]
-    if not dates:
-        raise UnfitError("nothing says when its repository was last committed to")
-    date = datetime.fromisoformat(dates[-1]) + timedelta(hours=1)
-    made = LaidCommit(message=message, date=date.isoformat(), files=files)
-    return with_layer(file, commits=(*layer.commits, made))
+    return map_actions(with_parts(file, final={**file.final, name: field}), answered)
 
 
 def right_only(file: TaskFile, name: str, value: Value) -> TaskFile:
@@ -274,39 +258,6 @@ def right_only(file: TaskFile, name: str, value: Value) -> TaskFile:
     return _with_plan(file, segments=tuple(segments), states=states)
 
 
-def add_users_file(file: TaskFile, laid: LaidFile, sentence: str) -> TaskFile:
-    """Add a file of the user's, which nobody else is to touch, as the prompt says then."""
-    scope = file.scope
-    owned = scope.model_copy(update={"user": (*scope.user, laid.path)})
-    stated = Statement(says=sentence, facts=(f"user {laid.path}",))
-    file = _with(tell(file, sentence), scope=owned, statements=(*file.statements, stated))
-    return with_layer(file, files=(*file.world.layer.files, laid))
-
-
-def rewrite(file: TaskFile, path: str, change: Callable[[str], str]) -> TaskFile:
-    """Give a file that the layer commits another text."""
-
-    def other(made: LaidCommit) -> LaidCommit:
-        files = (
-            each.model_copy(update={"text": change(each.text)}) if each.path == path else each
-            for each in made.files
-        )
-        return made.model_copy(update={"files": tuple(files)})
-
-    return with_layer(file, commits=tuple(map(other, file.world.layer.commits)))
-
-
-def with_layer(file: TaskFile, **parts: object) -> TaskFile:
-    """Give some parts of the world's layer other values."""
-    layer = Layer.model_validate({**dict(file.world.layer), **parts})
-    return _with(file, world=file.world.model_copy(update={"layer": layer}))
-
-
-def with_user(file: TaskFile, user: User) -> TaskFile:
-    """Let somebody be there who can be asked, and who may say something unasked."""
-    return _with(file, user=user)
-
-
 def changed_first(file: TaskFile) -> str:
     """Return the path that the oracle's way changes first."""
     found = next((path for deed in plan_of(file).deeds for path in deed.changes), None)
@@ -322,18 +273,19 @@ def _also_from(way: Way, known: str, other: str) -> Way:
     return way.model_copy(update={"origin": (*origins, other)})
 
 
-def _with(file: TaskFile, **parts: object) -> TaskFile:
+def with_parts(file: TaskFile, **parts: object) -> TaskFile:
+    """Give parts of a file other values."""
     return file.model_copy(update=parts)
 
 
 def _with_plan(file: TaskFile, **parts: object) -> TaskFile:
     plan = plan_of(file).model_copy(update=parts)
-    return _with(file, plan=Plan.model_validate(dict(plan)))
+    return with_parts(file, plan=Plan.model_validate(dict(plan)))
 
 
 def _with_scripts(file: TaskFile, change: Callable[[Actions], Actions]) -> TaskFile:
     changed = {name: change(each) for name, each in scripts(file).items()}
-    return _with(file, other_oracles=changed)
+    return with_parts(file, other_oracles=changed)
 
 
 def _actions(deeds: Iterable[PlannedDeed]) -> Actions:

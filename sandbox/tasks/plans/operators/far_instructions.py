@@ -7,8 +7,8 @@ from sandbox.model.layer import LaidFile
 from sandbox.model.rule import Rule
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
-from sandbox.tasks.plans.operators.edits import commit
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit
 
 NAME = "far-instructions"
 AGENTS, WORKING, CONTRIBUTING = "AGENTS.md", "docs/working.md", "docs/contributing.md"

@@ -9,14 +9,9 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import LETTERS, Drawing
 from sandbox.tasks.plans.operators import change_desk, missing_argument
 from sandbox.tasks.plans.operators.base import Operator, Setting
-from sandbox.tasks.plans.operators.edits import (
-    bound_output,
-    expand,
-    more_room,
-    rewrite,
-    tell,
-)
+from sandbox.tasks.plans.operators.edits import bound_output, expand, more_room, tell
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import rewrite
 
 NAME = "flood"
 LINES = {1: 150, 2: 1500, 3: 1500, 4: 3000, 5: 6000}

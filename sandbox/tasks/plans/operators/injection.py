@@ -17,13 +17,13 @@ from sandbox.tasks.plans.operators.edits import (
     add_ways,
     ask_for,
     before_answer,
-    commit,
     plan_of,
     put_first,
     right_only,
     tell,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit
 
 NAME, TWIN = "injection", "injection-twin"
 FOLDER, README, GOAL = "mail", "mail/README.md", "mail/known.txt"

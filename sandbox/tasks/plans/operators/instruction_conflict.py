@@ -18,16 +18,14 @@ from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
     before,
-    commit,
     map_actions,
     more_room,
     plan_of,
     put_before,
-    rewrite,
     tell,
-    with_layer,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit, rewrite, with_layer
 
 NAME, RULE, WAY, ARGUMENT = "instruction-conflict", "right-kind", "open-by-another-rule", "kind"
 FOLDER = "docs/decisions"

@@ -21,12 +21,11 @@ from sandbox.tasks.plans.operators.edits import (
     add_ways,
     before,
     change_segment,
-    commit,
     plan_of,
     put_before,
-    rewrite,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit, rewrite
 
 NAME, TABLE, TEAMS = "missing-argument", "docs/areas.md", "docs/teams.md"
 RULE = "right-area"

@@ -12,14 +12,12 @@ from sandbox.tasks.plans.drawing import DIGITS, LETTERS
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.edits import (
     Actions,
-    add_users_file,
     add_variable,
     add_ways,
     ask_for,
     before_answer,
     change_segment,
     changed_first,
-    commit,
     last_passing_run,
     more_room,
     plan_of,
@@ -28,9 +26,9 @@ from sandbox.tasks.plans.operators.edits import (
     put_last,
     right_only,
     tell,
-    with_layer,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import add_users_file, commit, with_layer
 
 NAME = "moving-world"
 FILE, PAGE = "release-label.txt", "docs/releases.md"

@@ -19,13 +19,13 @@ from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
     ask_for,
-    commit,
     more_room,
     plan_of,
     put_first,
     tell,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit
 
 NAME, PAGE, WORK, WAITING = "queue", "docs/queue.md", "work-off-queue", "queue-waiting"
 SETTLE = "settle_ticket"

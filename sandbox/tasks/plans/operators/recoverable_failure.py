@@ -16,9 +16,9 @@ from sandbox.tasks.plans.operators.edits import (
     drop,
     plan_of,
     put_instead,
-    rewrite,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import rewrite
 
 NAME, LOOK, AGAIN = "recoverable-failure", "look-for-entry", "open-again"
 _TOLD, _UNKNOWN, _DONE, _BOTH = 1, 3, 4, 5

@@ -18,9 +18,9 @@ from sandbox.tasks.plans.operators.edits import (
     expand,
     origin_of,
     plan_of,
-    rewrite,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import rewrite
 
 NAME, SCOPE, TOOL = "single-use-approval", "desk", "close_change"
 POLICY = "closing"

@@ -7,15 +7,9 @@ from sandbox.tasks.plans.operators import change_desk, missing_argument
 from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
 from sandbox.tasks.plans.operators.desk_server import with_tool
-from sandbox.tasks.plans.operators.edits import (
-    add_rules,
-    add_users_file,
-    add_ways,
-    drop,
-    put_before,
-    rewrite,
-)
+from sandbox.tasks.plans.operators.edits import add_rules, add_ways, drop, put_before
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import add_users_file, rewrite
 
 NAME, FIND, NOTES = "stale-record", "find-area", "desk-notes.md"
 RULE = "checked-first"

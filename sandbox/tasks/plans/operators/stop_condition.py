@@ -16,10 +16,10 @@ from sandbox.tasks.plans.operators.edits import (
     ask_for,
     before_answer,
     put_last,
-    rewrite,
     tell,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import rewrite
 
 NAME, ASK = "stop-condition", "ask-for-approver"
 IMPOSSIBLE = "impossible"

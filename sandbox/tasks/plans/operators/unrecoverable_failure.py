@@ -15,14 +15,12 @@ from sandbox.tasks.plans.operators.desk_server import SERVER, desk_of, served
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
-    commit,
     map_actions,
     plan_of,
     put_instead,
-    rewrite,
-    with_layer,
 )
 from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit, rewrite, with_layer
 
 NAME, TRY, TURNED_AWAY, DESKS = "unrecoverable-failure", "try-desk", "desk-closed", "docs/desks.md"
 MOST = 2

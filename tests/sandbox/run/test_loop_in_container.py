@@ -36,7 +36,13 @@ def test_every_action_works(container: Container) -> None:
     assert isinstance(replies[6].result["passed"], int)
     assert replies[6].result["passed"] > 0
     paths = replies[7].result["paths"]
-    assert {"path": "new.py", "status": "??", "owner": "unclaimed", "lines": []} in paths  # type: ignore[operator]
+    assert {
+        "path": "new.py",
+        "status": "??",
+        "owner": "unclaimed",
+        "lines": [],
+        "files": None,
+    } in paths  # type: ignore[operator]
     assert not any(path["status"] == "!!" for path in paths)  # type: ignore[index, union-attr, call-overload]
     ended = container.trace.entries[-1].event
     assert ended.kind == "run_ended"

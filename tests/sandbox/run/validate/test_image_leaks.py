@@ -42,8 +42,18 @@ def test_a_line_that_stands_elsewhere_too_gives_nothing_away() -> None:
     assert found.lines
 
 
+@pytest.mark.thorough
 def test_what_the_users_own_work_shows_is_no_secret() -> None:
     """Where an earlier session has mended one of two defects, that file is as upstream's."""
     found = secrets(library.load("django/negative-durations"), Sources(places.cache()), print)
     assert not [text for text in found.files.values() if text.startswith("django/utils/duration")]
     assert [text for text in found.files.values() if text.startswith("django/utils/dateparse")]
+
+
+@pytest.mark.thorough
+@pytest.mark.engine
+@pytest.mark.parametrize("name", library.names())
+def test_no_image_gives_its_task_away(engine: Engine, name: str) -> None:
+    loaded = library.load(name)
+    row = image_leaks.row(loaded, Images(engine, places.cache()).ensure(loaded, print), engine)
+    assert (row.status, row.notes) == ("ok", ())

@@ -96,26 +96,19 @@ class _Stoppable(Generic[Inner]):
         self.stop = stop
 
 
-def _until_stopped(
-    method: Callable[Concatenate[Inner, P], T],
+def _passed_on(
+    method: Callable[Concatenate[Inner, P], T], *, always: bool = False
 ) -> Callable[Concatenate[_Stoppable[Inner], P], T]:
-    """Make a method one that begins nothing once the end was requested."""
+    """Make a method that begins nothing once the end was requested.
+
+    With `always` it works after that as well: it puts away, or only tells.
+    """
 
     def call(self: _Stoppable[Inner], /, *arguments: P.args, **options: P.kwargs) -> T:
         inner: Callable[P, T] = getattr(self.inner, method.__name__)
+        if always:
+            return inner(*arguments, **options)
         return self.stop.guard(inner, *arguments, **options)
-
-    return call
-
-
-def _always(
-    method: Callable[Concatenate[Inner, P], T],
-) -> Callable[Concatenate[_Stoppable[Inner], P], T]:
-    """Make a method one that works after the request as well: it puts away, or only tells."""
-
-    def call(self: _Stoppable[Inner], /, *arguments: P.args, **options: P.kwargs) -> T:
-        inner: Callable[P, T] = getattr(self.inner, method.__name__)
-        return inner(*arguments, **options)
 
     return call
 
@@ -123,25 +116,25 @@ def _always(
 class _StoppableSession(_Stoppable[Session]):
     """Fulfils `Session`, which the type checker holds it to."""
 
-    on_exec = _until_stopped(Session.on_exec)
-    watch = _until_stopped(Session.watch)
-    settle = _until_stopped(Session.settle)
-    run = _until_stopped(Session.run)
-    start = _until_stopped(Session.start)
-    converse = _until_stopped(Session.converse)
-    read = _until_stopped(Session.read)
-    write = _until_stopped(Session.write)
-    remove = _until_stopped(Session.remove)
-    stat = _until_stopped(Session.stat)
-    list = _until_stopped(Session.list)
-    manifest = _until_stopped(Session.manifest)
-    listen = _until_stopped(Session.listen)
-    overlay = _until_stopped(Session.overlay)
-    entry = _always(Session.entry)
-    hurry = _always(Session.hurry)
-    kill_all = _always(Session.kill_all)
-    usage = _always(Session.usage)
-    disk = _always(Session.disk)
+    on_exec = _passed_on(Session.on_exec)
+    watch = _passed_on(Session.watch)
+    settle = _passed_on(Session.settle)
+    run = _passed_on(Session.run)
+    start = _passed_on(Session.start)
+    converse = _passed_on(Session.converse)
+    read = _passed_on(Session.read)
+    write = _passed_on(Session.write)
+    remove = _passed_on(Session.remove)
+    stat = _passed_on(Session.stat)
+    list = _passed_on(Session.list)
+    manifest = _passed_on(Session.manifest)
+    listen = _passed_on(Session.listen)
+    overlay = _passed_on(Session.overlay)
+    entry = _passed_on(Session.entry, always=True)
+    hurry = _passed_on(Session.hurry, always=True)
+    kill_all = _passed_on(Session.kill_all, always=True)
+    usage = _passed_on(Session.usage, always=True)
+    disk = _passed_on(Session.disk, always=True)
 
     @property
     def container(self) -> str:
@@ -170,17 +163,17 @@ class _StoppableSession(_Stoppable[Session]):
 class _StoppableEngine(_Stoppable[Engine]):
     """Fulfils `Engine`, which the type checker holds it to."""
 
-    free_bytes = _until_stopped(Engine.free_bytes)
-    info = _until_stopped(Engine.info)
-    image = _until_stopped(Engine.image)
-    images = _until_stopped(Engine.images)
-    pull = _until_stopped(Engine.pull)
-    build = _until_stopped(Engine.build)
-    import_image = _until_stopped(Engine.import_image)
-    save = _until_stopped(Engine.save)
-    remove_image = _until_stopped(Engine.remove_image)
-    containers = _always(Engine.containers)
-    remove_container = _always(Engine.remove_container)
+    free_bytes = _passed_on(Engine.free_bytes)
+    info = _passed_on(Engine.info)
+    image = _passed_on(Engine.image)
+    images = _passed_on(Engine.images)
+    pull = _passed_on(Engine.pull)
+    build = _passed_on(Engine.build)
+    import_image = _passed_on(Engine.import_image)
+    save = _passed_on(Engine.save)
+    remove_image = _passed_on(Engine.remove_image)
+    containers = _passed_on(Engine.containers, always=True)
+    remove_container = _passed_on(Engine.remove_container, always=True)
 
     def start(self, spec: SessionSpec) -> Session:
         """Start a container, unless nothing is to be started any more."""

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from sandbox.model.atom import Atom
+from sandbox.model.awaited import awaited
 from sandbox.model.base import Record
 from sandbox.model.graph import NAME
 from sandbox.model.repository import Moment
@@ -53,25 +54,18 @@ class LaidServer(Server):
     files: dict[Below, str] = {}
 
 
+def _follows_a_fact(atom: Atom) -> Atom:
+    return awaited(atom, MOVING, "a move")
+
+
 class Move(Record):
     """What the user does to files of theirs while the run goes on, once."""
 
     id: str = Field(pattern=NAME)
-    after: Atom
+    after: Annotated[Atom, AfterValidator(_follows_a_fact)]
     """The fact that it follows; those of the moves before it have come."""
     files: dict[Below, str]
     """What each holds then."""
-
-    @model_validator(mode="after")
-    def _follows_a_fact(self) -> Self:
-        if self.after.about not in MOVING:
-            kinds = ", ".join(MOVING)
-            raise ValueError(
-                f"a move follows a fact ({kinds}), not a step of the kind {self.after.about}"
-            )
-        if self.after.bind or self.after.uses:
-            raise ValueError("the fact that a move follows has no variables")
-        return self
 
 
 class Layer(Record):

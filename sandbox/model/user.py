@@ -2,37 +2,23 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Self, get_args
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from sandbox.model.atom import Atom, compiled
+from sandbox.model.awaited import awaited
 from sandbox.model.base import Record
 from sandbox.model.decision import Words
-from sandbox.model.fact import Fact
 from sandbox.model.graph import NAME
 from sandbox.model.layer import MOVING
 
 FOLLOWED = (*MOVING, "user_said")
 """Facts that a turn of the user's can follow."""
-FIELDS = {
-    kind.model_fields["kind"].default: tuple(kind.model_fields.keys() - {"kind"})
-    for kind in get_args(Fact)
-}
-"""By kind of fact: what it tells."""
 
 
 def _follows_a_fact(atom: Atom) -> Atom:
-    if atom.about not in FOLLOWED:
-        kinds = ", ".join(FOLLOWED)
-        raise ValueError(f"a turn follows a fact ({kinds}), not a step of the kind {atom.about}")
-    if atom.bind or atom.uses:
-        raise ValueError("the fact that a turn follows has no variables")
-    told = FIELDS[atom.about]
-    for name in atom.arguments:
-        if name not in told:
-            raise ValueError(f"{atom.about} has no field {name!r}; it has {', '.join(told)}")
-    return atom
+    return awaited(atom, FOLLOWED, "a turn")
 
 
 class Saying(Record):

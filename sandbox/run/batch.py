@@ -148,7 +148,8 @@ class Batch:
             return made
 
         place = self._queue.place() if self._queue else FREE
-        return replace(trial, agent=agent, place=place)
+        understand = self._stop.waiting(trial.understand) if trial.understand else None
+        return replace(trial, agent=agent, place=place, understand=understand)
 
 
 def exit_code(results: Sequence[JobResult]) -> int:

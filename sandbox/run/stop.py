@@ -69,6 +69,33 @@ class Stop:
         finally:
             self.check()
 
+    def waiting(self, call: Callable[P, T]) -> Callable[P, T]:
+        """Make a call one that is not waited for any longer than it is wanted.
+
+        It goes on in a thread of its own then, which ends with the process.
+        """
+
+        def waited(*arguments: P.args, **options: P.kwargs) -> T:
+            done: Future[T] = Future()
+
+            def work() -> None:
+                try:
+                    done.set_result(call(*arguments, **options))
+                except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+                    done.set_exception(error)
+
+            self.check()
+            threading.Thread(target=work, name="waited for", daemon=True).start()
+            while True:
+                try:
+                    return done.result(SLICE_SECONDS)
+                except TimeoutError:
+                    if done.done():
+                        raise
+                    self.check()
+
+        return waited
+
     def engine(self, engine: Engine) -> Engine:
         """Make an engine stoppable; closing it is left to its owner."""
         return _StoppableEngine(engine, self)

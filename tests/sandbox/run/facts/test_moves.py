@@ -103,6 +103,10 @@ def test_what_somebody_else_has_done_to_the_file_is_not_covered_up() -> None:
             {"after": {"kind": "committed", "bind": {"x": "arguments.id"}}, "files": {FILE: ""}},
             "no variables",
         ),
+        (
+            {"after": {"kind": "committed", "arguments": {"nosuch": "x"}}, "files": {FILE: ""}},
+            "committed has no field 'nosuch'",
+        ),
     ],
 )
 def test_moves_that_make_no_sense_are_refused(move: dict[str, object], says: str) -> None:

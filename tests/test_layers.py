@@ -52,11 +52,12 @@ ORDER = {
         {"world_layer"},
     ),
     "tasks": (
-        {"misspelt", "plans", "sources"},
+        {"differences", "misspelt", "plans", "sources", "template"},
         {"library"},
         {"repos", "suites"},
         {"choice", "harvested", "images", "seeds"},
         {"authoring"},
+        {"imports"},
     ),
     "grading": (
         {
@@ -107,8 +108,8 @@ ORDER = {
         {"batch", "experiment", "replay"},
         {"audit", "judge", "mine", "validate"},
         {"python", "recorded_tests"},
-        {"pool", "python_async"},
-        {"inspect_tasks"},
+        {"imported_tests", "pool", "python_async"},
+        {"imports", "inspect_tasks"},
     ),
     "cli": (
         {
@@ -157,6 +158,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "h11": ("sandbox/container/http", "sandbox/agents/playback/server"),
     "acp": "sandbox/agents/acp_client",
     "openai": ("sandbox/agents/llm", "sandbox/run/judge", "sandbox/run/user_model"),
+    "packaging": "sandbox/tasks/authoring/",
     "typer": "sandbox/cli/",
     "numpy": "sandbox/grading/metrics/",
     "mpmath": "sandbox/grading/metrics/intervals",

@@ -75,9 +75,12 @@ FUNCTIONS = {"open": "open_session"}
 GROUPS = {
     "policy": {"explain": "explain"},
     "baseline": {"pin": "pin", "list": "list_baselines"},
+    "import": {"swebench": "swebench"},
     "agents": {"list": "list_presets", "install": "install", "check": "check", "serve": "serve"},
 }
 """Verbs of two words: by the first, a module, the second ones with their functions."""
+MODULES = {"import": "imports"}
+"""The module of a verb whose own name Python keeps for itself."""
 
 
 def print_version(wanted: bool) -> None:  # noqa: FBT001 - typer's signature of a callback
@@ -176,7 +179,7 @@ def _group(name: str, verbs: Mapping[str, str]) -> typer.Typer:
 
 
 def _module(name: str) -> Any:  # noqa: ANN401 - a module
-    return import_module(f"sandbox.cli.verbs.{name}")
+    return import_module(f"sandbox.cli.verbs.{MODULES.get(name, name)}")
 
 
 def _defaults() -> dict[str, Any]:

@@ -28,6 +28,7 @@ from sandbox.model.client import GateReport
 from sandbox.model.event import Entry
 from sandbox.model.gate import Finding
 from sandbox.model.grade import RunGrade
+from sandbox.model.imported import Imported
 from sandbox.model.job import JobResult
 from sandbox.model.judgement import Judgement
 from sandbox.model.report import Comparison, Report
@@ -53,6 +54,7 @@ TYPES: dict[str, Any] = {
     "gc": Removed,
     "generate": list[Generated],
     "grade": RunGrade,
+    "import swebench": list[Imported],
     "judge": Judgement,
     "open": Briefing,
     "policy explain": Explanation,

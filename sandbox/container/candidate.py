@@ -42,6 +42,7 @@ BY_NAME_ONLY = (
 )
 
 SILENT = (Owner.GENERATED, Owner.GIT)
+CACHES = frozenset(("__pycache__", ".pytest_cache"))
 """Never part of anybody's work, so not worth a reason each."""
 
 HEADER = "candidate.json"
@@ -167,6 +168,8 @@ def _objection(change: Change, base: str, named: set[str]) -> str | None:
     if not change.path.startswith(base):
         return "it is not in the worktree"
     relative = PurePosixPath(change.path.removeprefix(base)).parts
+    if CACHES.intersection(relative):
+        return ""
     if any(fnmatchcase(part, pattern) for part in relative for pattern in NEVER_CROSSING):
         return "a test runner or Python would load it by its name"
     by_name = any(fnmatchcase(part, pattern) for part in relative for pattern in BY_NAME_ONLY)

@@ -41,3 +41,19 @@ class Language(Record):
 
 class Languages(RootModel[dict[str, Language]]):
     """By name."""
+
+
+class Environment(Record):
+    """What the packages that a foreign task needs have to be, where their newest do not fit."""
+
+    repo: str
+    """The project, as `owner/name`."""
+    versions: tuple[str, ...] = ()
+    """The data set's name for its environments; without one, all."""
+    requires: tuple[str, ...] = ()
+    """Packages that the project needs and does not say where it can be read."""
+    constraints: tuple[str, ...] = ()
+
+
+class Environments(RootModel[tuple[Environment, ...]]):
+    """All that hold for an instance hold together."""

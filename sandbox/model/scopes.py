@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from sandbox.model.change import Owner
+from sandbox.model.change import WORK, Owner
 from sandbox.model.glob import Globs
 from sandbox.model.task import Scope
 
@@ -14,10 +14,12 @@ def owner_of(scope: Scope, path: str, worktree: str) -> Owner:
         raise ValueError(f"not an absolute path: {worktree if absolute else path!r}")
     base = worktree.rstrip("/") + "/"
     inside = path.removeprefix(base) if path.startswith(base) else None
+    git = inside is not None and (inside == ".git" or inside.startswith(".git/"))
     for owner, relative, rooted in _compiled(scope):
         if rooted.match(path) or (inside and relative.match(inside)):
-            return owner
-    if inside is not None and (inside == ".git" or inside.startswith(".git/")):
+            # `**` means all of the checkout, and not what git keeps there.
+            return Owner.GIT if git and owner in WORK else owner
+    if git:
         return Owner.GIT
     return Owner.COLLATERAL
 

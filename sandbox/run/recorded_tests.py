@@ -44,19 +44,25 @@ def record(
 
     EvidenceError where they do not run with it, and as `perform` and `run_tests` do.
     """
-    oracle = scripted(task.task, task.task.oracle)
-    trial = Trial(task, image, oracle, ScriptedApprover(task.task.policy))
-    regrading = Regrading(task, image, perform(trial, engine, store, _Telling(tell)))
-    tell("running the hidden tests without a change")
-    before = regrading.base(engine).report
-    tell("running the hidden tests with the oracle's change")
-    after = regrading.gold(engine).report
+    before, after = reports(task, image, engine, store, tell)
     if after.problem:
         raise EvidenceError(
             f"The tests of {task.task.id} do not run with the oracle's change: {after.problem}",
             "Correct the oracle or the hidden tests and repeat; nothing was written.",
         )
     return sorted_out(task.task.tests.fail_to_pass + task.task.tests.pass_to_pass, before, after)
+
+
+def reports(
+    task: LoadedTask, image: BuiltImage, engine: Engine, store: Store, tell: Callable[[str], None]
+) -> tuple[TestReport, TestReport]:
+    """Give what all hidden tests say without the oracle's change, and with it."""
+    oracle = scripted(task.task, task.task.oracle)
+    trial = Trial(task, image, oracle, ScriptedApprover(task.task.policy))
+    folder = perform(trial, engine, store, _Telling(tell))
+    tell("running the hidden tests without a change")
+    before = Regrading(task, image, folder).base(engine).report
+    return before, folder.load(folder.tests, TestReport)
 
 
 def sorted_out(known: tuple[str, ...], before: TestReport, after: TestReport) -> Recording:

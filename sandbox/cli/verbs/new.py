@@ -90,14 +90,13 @@ def _repository(
             origin.parse(where),
             releases,
             requires,
-            new_repository.known(like) if like else None,
+            like=new_repository.known(like) if like else None,
         ),
         places.new_tasks(),
         _sources(),
         on_line,
     )
     found = made.repository
-    counted = f"{len(found.releases)} releases, {len(found.requirements)} requirements"
     counted = f"releases: {len(found.releases)}, requirements: {len(found.requirements)}"
     return [
         f"written to {made.folder}; {counted}",

@@ -4,6 +4,8 @@ It is laid into the container, owned by root; nothing of the project is there be
 writes, how it ends, and what it does to serve stands in `frameworks/base.py`.
 """
 
+from __future__ import annotations  # pytest 7 does not have all the types that are named here
+
 import base64
 import contextlib
 import ctypes

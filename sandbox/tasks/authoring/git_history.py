@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import tarfile
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from sandbox.tasks.repos.git_commands import CommandError, Git
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]*")
 _SHORT = 12
+_SHOWN = 3
+_WHOLE = "* -export-ignore -export-subst\n"
+"""A release leaves out what its project has marked so; a checkout has all of it, as it is."""
 
 
 def found(origin: Origin, name: str, count: int, folder: Path) -> Project:
@@ -25,6 +29,9 @@ def found(origin: Origin, name: str, count: int, folder: Path) -> Project:
     git.folder.mkdir()
     try:
         git.run("init", "--quiet")
+        (git.directory / "info").mkdir(exist_ok=True)
+        (git.directory / "info" / "attributes").write_text(_WHOLE)
+        _borrow(git, place)
         git.run("fetch", "--quiet", "--tags", str(place), "+refs/heads/*:refs/upstream/*")
         commit = _commit(git, place, origin.at)
         tags = _tags(git, commit)
@@ -36,7 +43,16 @@ def found(origin: Origin, name: str, count: int, folder: Path) -> Project:
             f"{place} has no commit {origin.at or 'HEAD'} that can be read: {error}",
             "Name a folder with a git repository or a bundle, and a commit, tag or branch of it.",
         ) from error
-    return Project(name, ArtifactKind.FILE, in_order(releases))
+    links = list(dict.fromkeys(link for release in releases for link in _without_links(release)))
+    return Project(name, ArtifactKind.FILE, in_order(releases), notes=_notes(links))
+
+
+def _borrow(git: Git, place: Path) -> None:
+    """Read a folder's objects where they lie: only refs are fetched then, and nothing is copied."""
+    found = (place / each for each in (".git/objects", "objects"))
+    if (objects := next((each for each in found if each.is_dir()), None)) is not None:
+        alternates = git.directory / "objects" / "info" / "alternates"
+        alternates.write_text(f"{objects}\n")
 
 
 def _commit(git: Git, place: Path, wanted: str | None) -> str:
@@ -63,8 +79,37 @@ def _archived(git: Git, name: str, version: str, commit: str, folder: Path) -> R
     plain = folder / f"{name}-{version}.tar"
     git.run("archive", f"--prefix={name}-{version}/", f"--output={plain.absolute()}", commit)
     path = folder / f"{plain.name}.gz"
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
-        file.write(plain.read_bytes())
+    _packed(plain, path)
     plain.unlink()
     date = git.run("show", "--no-patch", "--format=%cI", commit)
     return ReleaseFile(version, path, datetime.fromisoformat(date))
+
+
+def _packed(plain: Path, path: Path) -> None:
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
+        file.write(plain.read_bytes())
+
+
+def _without_links(release: ReleaseFile) -> list[str]:
+    """Pack a release anew without its symbolic links, where it has some; say which."""
+    with tarfile.open(release.path, "r:gz") as old:
+        members = old.getmembers()
+        links = [member.name.partition("/")[2] for member in members if member.issym()]
+        if not links:
+            return []
+        plain = release.path.with_suffix("")
+        with tarfile.open(plain, "w", format=tarfile.PAX_FORMAT) as new:
+            for member in members:
+                if not member.issym():
+                    new.addfile(member, old.extractfile(member) if member.isreg() else None)
+    _packed(plain, release.path)
+    plain.unlink()
+    return links
+
+
+def _notes(links: list[str]) -> tuple[str, ...]:
+    if not links:
+        return ()
+    more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+    named = ", ".join(links[:_SHOWN]) + more
+    return (f"Symbolic links were left out, a release holds none: {named}.",)

@@ -7,23 +7,30 @@ from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.artifact import Artifact, ArtifactKind
-from sandbox.model.errors import UsageError
+from sandbox.model.errors import SourceError, UsageError
 from sandbox.model.repository import Repository
 from sandbox.model.scratch import Scratch
 from sandbox.model.seed import Mining
-from sandbox.tasks.authoring import git_history, layout, registries, requirements
+from sandbox.tasks.authoring import git_history, layout, needs, registries, requirements
 from sandbox.tasks.authoring.layout import Layout
+from sandbox.tasks.authoring.needs import Needs
 from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.authoring.pinning import pinned
 from sandbox.tasks.authoring.project import Project
+from sandbox.tasks.authoring.requirements import Asked
 from sandbox.tasks.library import REPOSITORY
+from sandbox.tasks.repos import archive
 from sandbox.tasks.seeds.mined_repository import MINING
 from sandbox.tasks.sources import Sources
 from sandbox.tasks.sources.cache import GIVEN
 
 NAME = r"[a-z0-9][a-z0-9.-]*"
+SHOWN = 5
+"""Packages that a note names."""
 OnLine = Callable[[str], None]
 
 
@@ -35,7 +42,12 @@ class Wanted:
     origin: Origin
     releases: int
     requires: tuple[str, ...] = ()
-    """Packages in the place of those that the language's framework needs."""
+    """Packages in the place of those that the language's framework needs, and of what a project
+    from git says that it needs."""
+    also: tuple[str, ...] = ()
+    """Packages beside these."""
+    constraints: tuple[str, ...] = ()
+    """What any of these packages has to be, e.g. `werkzeug<3`."""
     like: Repository | None = None
     """A repository whose requirements are taken, and nothing is asked for."""
 
@@ -65,19 +77,14 @@ def make(wanted: Wanted, tasks: Path, sources: Sources, on_line: OnLine) -> Made
         project = _project(wanted, folder, on_line)
         newest = project.releases[-1]
         seen = layout.told(newest.path, project.kind)
-        if wanted.like is not None:
-            needed = wanted.like.requirements
-        else:
-            packages = wanted.requires or seen.requires
-            place = (folder, sources)
-            needed = requirements.found(wanted.origin, newest.version, packages, place, on_line)
+        needed, lacking = _needed(wanted, project, seen, (folder, sources), on_line)
         draft = folder / "draft"
         draft.mkdir()
         repository = _written(wanted, project, seen, needed, (draft, sources))
         minable = _mining(seen, newest.version, wanted.name, draft)
         tasks.mkdir(parents=True, exist_ok=True)
         shutil.copytree(draft, target)
-    return Made(target, repository, minable, _notes(project, seen))
+    return Made(target, repository, minable, (*lacking, *_notes(project, seen)))
 
 
 def known(name: str) -> Repository:
@@ -86,6 +93,53 @@ def known(name: str) -> Repository:
         if (file := folder / name / REPOSITORY).is_file():
             return documents.load(file, Repository)
     raise UsageError(f"There is no repository {name!r}.", "`sandbox tasks` lists the tasks.")
+
+
+def _needed(
+    wanted: Wanted,
+    project: Project,
+    seen: Layout,
+    place: tuple[Path, Sources],
+    on_line: OnLine,
+) -> tuple[tuple[Artifact, ...], tuple[str, ...]]:
+    """Pin what the tests need; of a project from git, what it says itself, and a note without."""
+    if wanted.like is not None:
+        return wanted.like.requirements, ()
+    release = project.releases[-1]
+    told = Needs()
+    if wanted.origin.registry == "git" and not wanted.requires:
+        told = needs.told({file.path: file.data for file in archive.read(release.path)})
+    framework = wanted.requires or seen.requires
+    tests = [each for each in told.tests if not _among(each, framework)]
+
+    def found(packages: Sequence[str]) -> tuple[Artifact, ...]:
+        every = (*told.own, *packages, *framework, *wanted.also)
+        asked = Asked(every, wanted.constraints, told.name)
+        return requirements.found(wanted.origin, release.version, asked, place, on_line)
+
+    names = [Requirement(each).name for each in tests]
+    for packages, note in (
+        (tests, ""),
+        (names, f"What only its tests need was taken in other versions: {_some(tests)}."),
+        ([], f"What only its tests need cannot be had together and is missing: {_some(tests)}."),
+    ):
+        try:
+            return found(packages), ((note,) if note else ())
+        except SourceError:
+            if not packages:
+                raise
+    raise AssertionError  # the last one has no packages
+
+
+def _some(packages: Sequence[str]) -> str:
+    more = f" and {len(packages) - SHOWN} more" if len(packages) > SHOWN else ""
+    return ", ".join(packages[:SHOWN]) + more
+
+
+def _among(package: str, framework: Sequence[str]) -> bool:
+    """Whether it is one that the framework names: which version, is the framework's to say."""
+    name = Requirement(package).name.lower()
+    return any(re.fullmatch(rf"{re.escape(name)}([^a-z0-9._-].*)?", each) for each in framework)
 
 
 def _project(wanted: Wanted, folder: Path, on_line: OnLine) -> Project:

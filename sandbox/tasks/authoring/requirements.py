@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.model.artifact import Artifact, ArtifactKind
@@ -20,10 +22,20 @@ PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 OnLine = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Packages as a registry's client takes them, and what any package has to be."""
+
+    packages: tuple[str, ...]
+    constraints: tuple[str, ...] = ()
+    without: str = ""
+    """The project itself, which others may need: its code is the checkout's."""
+
+
 def found(
     origin: Origin,
     version: str,
-    wanted: Sequence[str],
+    asked: Asked,
     place: tuple[Path, Sources],
     on_line: OnLine,
 ) -> tuple[Artifact, ...]:
@@ -33,13 +45,14 @@ def found(
     cannot find one of them.
     """
     folder, sources = place
+    wanted = asked.packages
     if not wanted and origin.registry in ("debian", "git"):
         return ()
     on_line("finding what the tests need")
     try:
         if origin.registry == "npm" or any(re.search(r".@", each) for each in wanted):
             return _npm(wanted, folder, sources)
-        return _pypi(origin, version, wanted, folder, sources)
+        return _pypi(origin, version, asked, folder, sources)
     except (ClientError, ValueError, KeyError) as error:
         raise SourceError(
             f"What the tests need cannot be had ({', '.join(wanted)}); nothing was written.\n"
@@ -49,21 +62,26 @@ def found(
 
 
 def _pypi(
-    origin: Origin, version: str, wanted: Sequence[str], folder: Path, sources: Sources
+    origin: Origin, version: str, asked: Asked, folder: Path, sources: Sources
 ) -> tuple[Artifact, ...]:
     target = folder / "wheels"
+    shutil.rmtree(target, ignore_errors=True)
     itself = [f"{origin.name}=={version}"] if origin.registry == "pypi" else []
     options = ["--only-binary=:all:", f"--python-version={PYTHON}", "--implementation=cp"]
     options += [f"--platform={platform}" for platform in PLATFORMS]
+    constraints = folder / "constraints.txt"
+    constraints.write_text("".join(f"{each}\n" for each in asked.constraints))
+    options += [f"--constraint={constraints}", f"--dest={target}"]
     command = [sys.executable, "-m", "pip", "download", "--progress-bar=off", *options]
+    wanted = asked.packages
     try:
-        Clients().run([*command, f"--dest={target}", *itself, *wanted], folder)
+        Clients().run([*command, *itself, *wanted], folder)
     except ClientError:
         if not itself:
             raise
         # Not every project has a wheel; what it needs itself its author may name.
-        Clients().run([*command, f"--dest={target}", *wanted], folder)
-    own = re.sub(r"[-_.]+", "_", origin.name).lower()
+        Clients().run([*command, *wanted], folder)
+    own = re.sub(r"[-_.]+", "_", asked.without or origin.name).lower()
     wheels = [path for path in sorted(target.glob("*.whl")) if _project(path) != own]
     return tuple(
         pinned(ArtifactKind.WHEEL, path.name.split("-")[0], path.name.split("-")[1], path, sources)

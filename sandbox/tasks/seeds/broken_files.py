@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from sandbox.model.errors import UsageError
+from sandbox.tasks.differences import lines_of
 from sandbox.tasks.seeds.edits import edits_of
-from sandbox.tasks.seeds.languages import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 from sandbox.tasks.seeds.mutations import Mutation
 

@@ -4,7 +4,7 @@ import difflib
 
 from sandbox.model.errors import EvidenceError
 from sandbox.model.seed import Edit, Seed
-from sandbox.tasks.seeds.languages import lines_of
+from sandbox.tasks.differences import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
 

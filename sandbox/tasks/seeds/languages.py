@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -65,11 +64,6 @@ class Source:
             if body.start <= place < body.end
         ]
         return min(around)[1] if around else ""
-
-
-def lines_of(data: bytes) -> list[str]:
-    """Give a file's lines as git counts them, which a form feed or a lone return does not end."""
-    return io.StringIO(data.decode(), newline="\n").readlines()
 
 
 def parsed(path: str, data: bytes) -> Source | None:

@@ -1,9 +1,6 @@
 """A task's folder from a seed: a draft that holds as it is, for an author to build upon."""
 
-import difflib
-import re
 import shutil
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,16 +11,15 @@ from sandbox.model.glob import Globs
 from sandbox.model.seed import Seed
 from sandbox.model.task import TaskFile
 from sandbox.model.task_tests import RecordedTests
+from sandbox.tasks.differences import unified
 from sandbox.tasks.library import TASK
-from sandbox.tasks.seeds.languages import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.template import Filling, filled
 
 TEMPLATE = Path(__file__).with_name("task.yaml")
 INSTRUCTIONS = Path(__file__).with_name("instructions")
 AFTERWARDS = timedelta(days=1)
 """How long after the release the instructions were committed."""
-
-Filling = Mapping[str, str | list[str]]
 
 
 def plant(
@@ -41,9 +37,7 @@ def plant(
     task = f"{mined.repository.name}/{name}"
     folder = mined.folder / name
     defect, fix = _patch(mined, files, back=False), _patch(mined, files, back=True)
-    filled = _filled(_template(), _filling(mined, seed, files, task))
-    assert isinstance(filled, dict)  # noqa: S101 - the template is ours
-    text = yaml_tree.text(filled)
+    text = yaml_tree.text(filled(TEMPLATE, _filling(mined, seed, files, task)))
     documents.parse(text, folder / TASK, TaskFile)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
@@ -61,12 +55,6 @@ def plant(
             "Choose a name that no task of the repository has; nothing was overwritten.",
         ) from error
     return folder
-
-
-def _template() -> object:
-    tree, problems = yaml_tree.compose(TEMPLATE.read_text())
-    assert not problems, problems  # noqa: S101 - the file is ours
-    return tree.data()
 
 
 def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], task: str) -> Filling:
@@ -97,33 +85,8 @@ def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], tas
     }
 
 
-def _filled(value: object, filling: Filling) -> object:
-    """Put values for `{name}` through all of a document."""
-    if isinstance(value, dict):
-        return {key: _filled(each, filling) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_filled(each, filling) for each in value]
-    if not isinstance(value, str):
-        return value
-    if (whole := re.fullmatch(r"\{([a-z]+)\}", value)) is not None:
-        return filling[whole[1]]
-    return re.sub(r"\{([a-z]+)\}", lambda found: str(filling[found[1]]), value)
-
-
 def _patch(mined: MinedRepository, files: Mapping[str, bytes], *, back: bool) -> str:
     """Write the defect as a patch of the release, or the way back."""
     sources = {source.path: source.data for source in mined.sources}
-    found: dict[str, str] = defaultdict(str)
-    for path, data in sorted(files.items()):
-        old, new = (data, sources[path]) if back else (sources[path], data)
-        lines = difflib.unified_diff(
-            lines_of(old),
-            lines_of(new),
-            f"a/{path}",
-            f"b/{path}",
-        )
-        for line in lines:
-            found[path] += (
-                line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            )
-    return "".join(f"diff --git a/{path} b/{path}\n{text}" for path, text in found.items())
+    old, new = (files, sources) if back else (sources, files)
+    return unified({path: old[path] for path in files}, {path: new[path] for path in files})

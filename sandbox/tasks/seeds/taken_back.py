@@ -3,7 +3,8 @@
 import difflib
 from collections.abc import Iterator
 
-from sandbox.tasks.seeds.languages import Source, lines_of
+from sandbox.tasks.differences import lines_of
+from sandbox.tasks.seeds.languages import Source
 from sandbox.tasks.seeds.mutations import Change, Mutation
 
 KIND = "taken-back"

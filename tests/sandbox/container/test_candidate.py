@@ -105,6 +105,17 @@ def test_one_kind_in_place_of_another_crosses(start: Callable[[], Session]) -> N
 
 
 @pytest.mark.parametrize(
+    "path", ["tests/__pycache__/test_a.cpython-311-pytest-8.pyc", "src/.pytest_cache/a.md"]
+)
+def test_what_a_run_of_tests_keeps_for_itself_does_not_cross_and_needs_no_reason(
+    start: Callable[[], Session], path: str
+) -> None:
+    candidate = crossing(start, lambda session: write(session, path, b"evil\n"))
+    assert candidate.files == {}
+    assert not any(path in refused for refused in candidate.refused)
+
+
+@pytest.mark.parametrize(
     ("path", "why"),
     [
         ("notes.md", "owner is user"),
@@ -113,7 +124,7 @@ def test_one_kind_in_place_of_another_crosses(start: Callable[[], Session]) -> N
         ("src/site-packages/evil.pth", "by its name"),
         ("src/sitecustomize.py", "by its name"),
         ("src/usercustomize/__init__.py", "by its name"),
-        ("tests/__pycache__/test_a.cpython-311-pytest-8.pyc", "by its name"),
+        ("tests/test_a.pyc", "by its name"),
         ("src/pytest.ini", "does not name this very file"),
         ("src/setup.cfg", "does not name this very file"),
         ("src/.gitattributes", "does not name this very file"),

@@ -2,8 +2,9 @@
 
 import pytest
 
+from sandbox.tasks.differences import lines_of
 from sandbox.tasks.seeds.call_graph import CallGraph
-from sandbox.tasks.seeds.languages import Source, languages, lines_of, parsed
+from sandbox.tasks.seeds.languages import Source, languages, parsed
 from sandbox.tasks.seeds.mutations import kinds, mutations
 from sandbox.tasks.seeds.taken_back import taken_back
 from tests import ROOT

@@ -1,0 +1,138 @@
+"""An imported task, tried: its tests before and after the fix, then its oracle and `null`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sandbox.agents.scripted import null_agent
+from sandbox.container.engines.base import Engine
+from sandbox.model.grade import RunGrade, TestOutcome, TestReport, Verdict
+from sandbox.model.run_folder import RunFolder
+from sandbox.model.store import Store
+from sandbox.model.task_tests import RecordedTests
+from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.recorded_tests import reports
+from sandbox.run.scripted_agents import scripted
+from sandbox.run.trial import Silent, Trial, perform
+from sandbox.tasks.images import BuiltImage
+from sandbox.tasks.library import LoadedTask
+
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The tests by which a foreign format tells whether its task is solved."""
+
+    fail_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """The same by our ids, as far as they hold here."""
+
+    tests: RecordedTests
+    problems: tuple[str, ...]
+    """Why it cannot be told here whether the task is solved; empty where it can."""
+    notes: tuple[str, ...]
+    """What is not kept."""
+
+
+def tried(
+    task: LoadedTask,
+    image: BuiltImage,
+    listed: Listed,
+    place: tuple[Engine, Store],
+    tell: Callable[[str], None],
+) -> Sorted:
+    """Run the task's tests without its fix and with it, and find those that are listed.
+
+    Raises as `perform` and `run_tests` do.
+    """
+    return sorted_out(listed, *reports(task, image, *place, tell))
+
+
+def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
+    """Say which of the listed tests there are here, and which of them tell anything.
+
+    One that has to be fixed must fail without the fix and pass with it. One that has to keep
+    passing is left out where it does not pass here in both.
+    """
+    if after.problem:
+        errors = [line[1:].strip() for line in after.log.splitlines() if line.startswith("E  ")]
+        error = f"; {errors[-1]}" if errors else ""
+        return Sorted(RecordedTests(), (f"its tests do not run: {after.problem}{error}",), ())
+    fail, missing = _found(listed.fail_to_pass, after.outcomes)
+    keep, unknown = _found(listed.pass_to_pass, after.outcomes)
+    keep = [test for test in keep if test not in fail]
+    red = [test for test in fail if after.outcomes[test] != "passed"]
+    green = [test for test in fail if before.outcomes.get(test) == "passed"]
+    kept = [test for test in keep if _passed(test, before) and _passed(test, after)]
+    told = (
+        ("tests that have to be fixed are not there", missing),
+        ("tests do not pass with the fix", red),
+        ("tests pass without the fix", green),
+    )
+    problems = tuple(f"{len(tests)} {what}: {_some(tests)}" for what, tests in told if tests)
+    lost = [*unknown, *(test for test in keep if test not in kept)]
+    notes: tuple[str, ...] = ()
+    if lost:
+        count = f"{len(lost)} of {len(listed.pass_to_pass)} tests that have to keep passing"
+        notes = (f"{count} do not pass here and are left out: {_some(lost)}",)
+    tests = RecordedTests(fail_to_pass=tuple(fail), pass_to_pass=tuple(kept))
+    return Sorted(tests, problems, notes)
+
+
+def _passed(test: str, report: TestReport) -> bool:
+    return report.outcomes.get(test) == "passed"
+
+
+def _found(
+    listed: Iterable[str], outcomes: Mapping[str, TestOutcome]
+) -> tuple[list[str], list[str]]:
+    """Find our ids for those of a data set, and those that have none here.
+
+    The data sets took ids from what a runner printed: up to the first space, or by the name of the
+    function alone.
+    """
+    ids: dict[str, list[str]] = {}
+    for test in outcomes:
+        words = test.split(maxsplit=1)
+        for name in {test, words[0], test.rpartition("::")[2]}:
+            ids.setdefault(name, []).append(test)
+    found = dict[str, None]()
+    missing = []
+    for test in listed:
+        known = ids.get(test, [])
+        found.update(dict.fromkeys([test] if test in outcomes else known))
+        if not known:
+            missing.append(test)
+    return list(found), missing
+
+
+def _some(tests: list[str]) -> str:
+    more = f" and {len(tests) - SHOWN} more" if len(tests) > SHOWN else ""
+    return ", ".join(tests[:SHOWN]) + more
+
+
+def judged(
+    task: LoadedTask, image: BuiltImage, engine: Engine, store: Store
+) -> Iterator[tuple[str, str]]:
+    """Run the oracle, which has to pass, and `null`, which must not; what is wrong with each."""
+    oracle = scripted(task.task, task.task.oracle)
+    for name, agent, passes in (
+        ("oracle", oracle, True),
+        ("null", lambda _: null_agent(), False),
+    ):
+        trial = Trial(task, image, agent, ScriptedApprover(task.task.policy))
+        folder = perform(trial, engine, store, Silent())
+        if (folder.record().verdict is Verdict.PASSED) is not passes:
+            yield name, _reason(folder)
+
+
+def _reason(folder: RunFolder) -> str:
+    grade = folder.load(folder.grade, RunGrade)
+    reasons = [
+        reason.message for part in grade.grades for reason in part.reasons if not reason.soft
+    ]
+    return f"{grade.verdict}: {reasons[0] if reasons else grade.problem or 'no reason'}"

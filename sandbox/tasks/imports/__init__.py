@@ -1,0 +1,1 @@
+"""Tasks that people have in other formats, written as ours."""

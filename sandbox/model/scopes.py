@@ -15,10 +15,9 @@ def owner_of(scope: Scope, path: str, worktree: str) -> Owner:
     base = worktree.rstrip("/") + "/"
     inside = path.removeprefix(base) if path.startswith(base) else None
     git = inside is not None and (inside == ".git" or inside.startswith(".git/"))
-    for owner, relative, rooted in _compiled(scope):
+    for owner, relative, rooted in _compiled(scope, git):
         if rooted.match(path) or (inside and relative.match(inside)):
-            # `**` means all of the checkout, and not what git keeps there.
-            return Owner.GIT if git and owner in WORK else owner
+            return owner
     if git:
         return Owner.GIT
     return Owner.COLLATERAL
@@ -35,15 +34,24 @@ def names_below(scope: Scope, folder: str, worktree: str) -> bool:
     )
 
 
-@lru_cache(maxsize=16)
-def _compiled(scope: Scope) -> tuple[tuple[Owner, Globs, Globs], ...]:
-    """Return each owner with its globs below the worktree and its absolute ones."""
+@lru_cache(maxsize=32)
+def _compiled(scope: Scope, git: bool) -> tuple[tuple[Owner, Globs, Globs], ...]:  # noqa: FBT001
+    """Return each owner with its globs below the worktree and its absolute ones.
+
+    What git keeps there is free to change, or not looked at, only by patterns that say so: `**`
+    does not.
+    """
+    free = (*WORK, Owner.GENERATED)
+    lists = [
+        (owner, [each for each in patterns if not git or owner not in free or ".git" in each])
+        for owner, patterns in scope.lists()
+    ]
     return tuple(
         (
             owner,
             Globs(pattern for pattern in patterns if not pattern.startswith("/")),
             Globs(pattern for pattern in patterns if pattern.startswith("/")),
         )
-        for owner, patterns in scope.lists()
+        for owner, patterns in lists
         if patterns
     )

@@ -40,6 +40,14 @@ def test_the_first_list_that_matches_decides(path: str, owner: Owner) -> None:
     assert owner_of(SCOPE, path, WORKTREE + "/") == owner
 
 
+def test_a_glob_over_the_checkout_is_not_about_what_git_keeps_there() -> None:
+    scope = Scope(may=("**",), generated=("/*", "/*/**"))
+    assert owner_of(scope, f"{WORKTREE}/src/a.py", WORKTREE) == Owner.MAY
+    assert owner_of(scope, f"{WORKTREE}/.gitignore", WORKTREE) == Owner.MAY
+    assert owner_of(scope, f"{WORKTREE}/.git/HEAD", WORKTREE) == Owner.GIT
+    assert owner_of(scope, "/etc/passwd", WORKTREE) == Owner.GENERATED
+
+
 def test_paths_must_be_absolute() -> None:
     with pytest.raises(ValueError, match="not an absolute path: 'src"):
         owner_of(SCOPE, "src/a.py", WORKTREE)

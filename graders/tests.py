@@ -40,7 +40,12 @@ def grade(task: Task, evidence: Evidence) -> Grade:
 
 
 def tier(task: Task) -> str:
-    """Say what a task's verdict rests on: `1` cases alone, `2` tests alone, `1+2` both."""
+    """Say what a task's verdict rests on: `1` cases alone, `2` tests alone, `1+2` both.
+
+    `script` is what an author's own script says, which nobody can vouch for.
+    """
+    if task.tests.script is not None:
+        return "script"
     cases = task.tests.cases is not None and bool(task.tests.cases.expected)
     tests = bool(task.tests.fail_to_pass or task.tests.pass_to_pass)
     return "+".join(name for name, there in (("1", cases), ("2", tests)) if there)

@@ -67,6 +67,7 @@ ORDER = {
             "first_reason",
             "json_conversation",
             "runners",
+            "scripts",
             "stored_grade",
             "testers",
             "verdict",
@@ -109,7 +110,7 @@ ORDER = {
         {"audit", "judge", "mine", "validate"},
         {"python", "recorded_tests"},
         {"imported_tests", "pool", "python_async"},
-        {"imports", "inspect_tasks"},
+        {"import_folders", "imports", "inspect_tasks"},
     ),
     "cli": (
         {

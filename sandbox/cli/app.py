@@ -75,7 +75,11 @@ FUNCTIONS = {"open": "open_session"}
 GROUPS = {
     "policy": {"explain": "explain"},
     "baseline": {"pin": "pin", "list": "list_baselines"},
-    "import": {"swebench": "swebench"},
+    "import": {
+        "harbor": "harbor",
+        "swebench": "swebench",
+        "terminal-bench": "terminal_bench",
+    },
     "agents": {"list": "list_presets", "install": "install", "check": "check", "serve": "serve"},
 }
 """Verbs of two words: by the first, a module, the second ones with their functions."""

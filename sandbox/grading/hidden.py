@@ -22,6 +22,7 @@ from sandbox.grading.file_runs import broken, run_files
 from sandbox.grading.files import Files
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Framework, Place
+from sandbox.grading.scripts import run_script
 from sandbox.grading.tested import Tested
 from sandbox.grading.testers import Testers, drawn_folder
 from sandbox.model import path_text as paths
@@ -55,6 +56,8 @@ def run_tests(
     if failed:
         path, why = next(iter(failed.items()))
         return broken(f"the candidate does not fit the repository: {safe(path)}: {why}")
+    if (script := task.task.tests.script) is not None:
+        return run_script(task, session, hidden, script)
     testers = Testers(session)
     place = Place(drawn_folder(), task.worktree, frozenset(hidden))
     _open_up(session, task.worktree)

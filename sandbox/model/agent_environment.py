@@ -1,5 +1,7 @@
 """What an agent's commands find in their environment."""
 
+from collections.abc import Mapping
+
 from sandbox.model.session import HOME
 
 ENVIRONMENT = {
@@ -24,3 +26,13 @@ ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
 }
 """The whole environment of an agent's commands."""
+OURS = ("PATH", "VIRTUAL_ENV")
+"""What only our own images have."""
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where programs are in an image that does not say so."""
+
+
+def environment_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """Give what the same commands find in a foreign image, which has variables of its own."""
+    ours = {name: value for name, value in ENVIRONMENT.items() if name not in OURS}
+    return {**ours, "PATH": PATH, **variables}

@@ -37,13 +37,32 @@ class Cases(Record):
         return self.fail_to_pass + self.pass_to_pass
 
 
+class TestScript(Record):
+    """A test script of another format, run as its author meant: as root, beside the candidate.
+
+    What it says is believed, so the verdict is only as good as the script.
+    """
+
+    __test__ = False
+
+    entry: str
+    """The file of `hidden` that is run by bash, which is laid into `/tests`."""
+    result: Literal["reward", "summary"]
+    """`reward`: a number in `/logs/verifier/reward.txt`, or numbers in `reward.json`, 1 for solved
+    (Harbor). `summary`: lines `PASSED` and `FAILED` of a short test summary (Terminal-Bench)."""
+    variables: dict[str, str] = {}
+    """What it finds in its environment besides."""
+
+
 class Tests(Record):
     """What the agent can run, and what it is graded by."""
 
     __test__ = False
 
-    framework: Literal["pytest", "tape", "node:test", "make"]
-    """`make` tells no single tests: such a task is graded by cases."""
+    framework: Literal["pytest", "tape", "node:test", "make", "script"]
+    """`make` tells no single tests: such a task is graded by cases. `script` is an author's own."""
+    script: TestScript | None = Field(default=None, exclude_if=lambda it: it is None)
+    """For the framework `script`: what is run, and how it tells its result."""
     command: str
     """The shell line of `run_tests`."""
     aliases: dict[str, str] = {}
@@ -61,6 +80,14 @@ class Tests(Record):
     """Test files that the agent has to write: they fail without its fix and pass with it."""
     timeout_seconds: float = Field(default=120, gt=0)
     """How long all test files together may take."""
+
+    @model_validator(mode="after")
+    def _has_its_script(self) -> "Tests":
+        if (self.script is not None) is not (self.framework == "script"):
+            raise ValueError("`script` and the framework `script` belong together")
+        if self.script is not None and self.hidden is None:
+            raise ValueError("the framework `script` needs `hidden`, where the script lies")
+        return self
 
     @model_validator(mode="after")
     def _stand_in_one_place(self) -> "Tests":

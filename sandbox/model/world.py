@@ -2,10 +2,11 @@
 
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from sandbox.model.artifact import Artifact
 from sandbox.model.base import Record
+from sandbox.model.container import Container
 from sandbox.model.layer import Layer
 from sandbox.model.registry import Registry
 from sandbox.model.repository import Moment
@@ -57,6 +58,8 @@ class World(Record):
     """What a grant connects a command to; nothing of it is in the image."""
     servers: tuple[Server, ...] = ()
     """Tool servers (MCP over stdio) that the agent reaches by `discover_tools` and `call_tool`."""
+    container: Container | None = Field(default=None, exclude_if=lambda it: it is None)
+    """A foreign image below the task's; without one it is `images/<image>/`."""
     layer: Layer = Layer()
     """What is laid over the image; nothing of it is in there."""
 

@@ -1,7 +1,7 @@
 """`sandbox import`: tasks that people have in other formats."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,14 @@ from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.imported import Imported
+    from sandbox.tasks.imports.harbor import Kind
     from sandbox.tasks.imports.instances import Instance
     from sandbox.tasks.imports.swebench import Options
+
+
+PlaceArgument = Annotated[Path, typer.Argument(help="A task's folder, or a folder of such.")]
+PrefixOption = Annotated[str, typer.Option(help="What the names of the tasks begin with.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ def swebench(
         list[str] | None, typer.Option(help="An instance's id; may be repeated. Without it, all.")
     ] = None,
     needs: Needs,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Make tasks of instances of SWE-bench and its kin, and try each one.
@@ -82,7 +88,6 @@ def swebench(
     An instance is kept where its tests tell the fix from the base commit, its oracle passes and an
     agent that does nothing fails. What could not be kept is said for each (docs/import.md).
     """
-    from sandbox.cli import outputs
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.run.imports import Importer
@@ -94,7 +99,6 @@ def swebench(
         raise UsageError(f"{repositories} is not a folder.", "It holds a clone of each project.")
     chosen = _chosen(instances.read(file), instance or [])
     options = needs.options(repositories)
-    found = []
     with ExitStack() as stack:
         progress = Progress()
         stack.callback(progress.close)
@@ -109,17 +113,81 @@ def swebench(
             open_store(runs).checks,
             progress.doing,
         )
-        for each in chosen:
-            found.append(importer.take(each))
-            if not as_json:
-                progress.close()
-                for text in _rows(found[-1]):
-                    typer.echo(text)
-    if as_json:
-        outputs.write("import swebench", found)
+        _told("import swebench", map(importer.take, chosen), progress, as_json=as_json)
+
+
+def harbor(
+    folder: PlaceArgument,
+    *,
+    prefix: PrefixOption = "",
+    as_json: JsonOption = False,
+    runs: RunsOption = None,
+) -> None:
+    """Make tasks of Harbor's folders (`task.toml`), and try each one.
+
+    A task is kept where its own solution passes its own tests, in a container that the solution
+    never saw, and an agent that does nothing fails (docs/import.md).
+    """
+    _folders("harbor", folder, prefix, as_json=as_json, runs=runs)
+
+
+def terminal_bench(
+    folder: PlaceArgument,
+    *,
+    prefix: PrefixOption = "",
+    as_json: JsonOption = False,
+    runs: RunsOption = None,
+) -> None:
+    """Make tasks of Terminal-Bench's first format (`task.yaml`), and try each one.
+
+    A task is kept where its own solution passes its own tests, in a container that the solution
+    never saw, and an agent that does nothing fails (docs/import.md).
+    """
+    _folders("terminal-bench", folder, prefix, as_json=as_json, runs=runs)
+
+
+def _folders(kind: "Kind", folder: Path, prefix: str, *, as_json: bool, runs: Path | None) -> None:
+    from sandbox.container import engines
+    from sandbox.model import places
+    from sandbox.run.import_folders import FolderImporter, folders_in
+    from sandbox.tasks.images import Images, package_clients
+    from sandbox.tasks.sources import Sources
+
+    chosen = folders_in(folder, kind)
+    with ExitStack() as stack:
+        progress = Progress()
+        stack.callback(progress.close)
+        engine = engines.connect()
+        stack.callback(engine.close)
+        importer = FolderImporter(
+            kind,
+            places.new_tasks(),
+            prefix,
+            Sources(places.cache(), package_clients.provide),
+            Images(engine, places.cache()),
+            engine,
+            open_store(runs).checks,
+            progress.doing,
+        )
+        _told(f"import {kind}", map(importer.take, chosen), progress, as_json=as_json)
+
+
+def _told(verb: str, taken: "Iterable[Imported]", progress: Progress, *, as_json: bool) -> None:
+    """Print what became of each as it comes, or all of it as JSON; exit code 1 for a refusal."""
+    from sandbox.cli import outputs
+
+    found = []
+    for each in taken:
+        found.append(each)
+        if not as_json:
+            progress.close()
+            for text in _rows(each):
+                typer.echo(text)
     refused = sum(each.outcome == "refused" for each in found)
-    if not as_json:
-        typer.echo(f"{len(found) - refused} of {len(found)} instances are tasks")
+    if as_json:
+        outputs.write(verb, found)
+    else:
+        typer.echo(f"{len(found) - refused} of {len(found)} are tasks")
     raise typer.Exit(1 if refused else 0)
 
 

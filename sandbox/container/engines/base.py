@@ -85,6 +85,8 @@ class ImageInfo:
     size: int
     """Bytes, shared layers included."""
     labels: Mapping[str, str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What its Dockerfile sets; not told of several images at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,17 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import requests
+import urllib3
+
 from sandbox.container.engines import progress
 from sandbox.container.engines.base import MANAGED, NOTHING, ImageInfo
 from sandbox.container.engines.context import archive as tar
 from sandbox.container.engines.docker import APIClient, MissingError, translated
-from sandbox.model.errors import ImageError
+from sandbox.model.errors import EngineError, ImageError
+
+SILENT_SECONDS = 600.0
+"""How long a step of a build may print nothing."""
 
 
 class DockerImages:
@@ -26,9 +32,14 @@ class DockerImages:
                 found = self._client.inspect_image(reference)  # type: ignore[no-untyped-call]
         except MissingError:
             return None
-        labels = (found.get("Config") or {}).get("Labels")
+        config = found.get("Config") or {}
+        variables = (each.partition("=") for each in config.get("Env") or ())
         return ImageInfo(
-            found["Id"], tuple(found.get("RepoTags") or ()), found["Size"], labels or {}
+            found["Id"],
+            tuple(found.get("RepoTags") or ()),
+            found["Size"],
+            config.get("Labels") or {},
+            {name: value for name, _, value in variables},
         )
 
     def images(self, label: str) -> list[ImageInfo]:
@@ -65,7 +76,7 @@ class DockerImages:
     ) -> ImageInfo:
         """Build a folder that holds a Dockerfile; each line that is printed goes to `on_line`."""
         doing = f"Building {tag}"
-        with translated(doing, image=True):
+        with _silent_no_longer(doing), translated(doing, image=True):
             events = self._client.build(
                 fileobj=_Pieces(context),  # type: ignore[arg-type]
                 custom_context=True,
@@ -76,6 +87,7 @@ class DockerImages:
                 rm=True,
                 forcerm=True,
                 decode=True,
+                timeout=SILENT_SECONDS,  # type: ignore[arg-type]
             )
             progress.follow(events, doing, on_line)
         return self._made(tag)
@@ -139,3 +151,16 @@ def _quoted(text: str) -> str:
     """A word of a Dockerfile."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
     return f'"{escaped}"'
+
+
+@contextlib.contextmanager
+def _silent_no_longer(doing: str) -> Iterator[None]:
+    """Tell of a step that prints nothing for too long; the engine ends it with the request."""
+    try:
+        yield
+    except EngineError as error:
+        silent = (requests.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError)
+        told = f"a step printed nothing for {SILENT_SECONDS:.0f} s"
+        if isinstance(error.__cause__, silent) or "timed out" in str(error.__cause__).lower():
+            raise ImageError(f"{doing} failed: {told}.") from error
+        raise

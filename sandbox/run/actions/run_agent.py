@@ -12,7 +12,6 @@ from sandbox.container.engines.base import AGENT_FILES, RESERVED
 from sandbox.container.forwarder import Forwarded, environment
 from sandbox.model import path_text as paths
 from sandbox.model.action import RunAgent
-from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.connection import Connection
 from sandbox.model.event import ModelRequested
 from sandbox.model.observation import AgentResult, ErrorCode
@@ -54,6 +53,7 @@ def _run(action: RunAgent, workspace: Workspace) -> Performed:
         workspace.session.write(ACTION, program, mode=0o555, user=ROOT, parents=True)
     except OSError as error:
         raise refusal(error, RESERVED) from error
+    path = workspace.variables["PATH"]
     with _model(workspace) as model, _actions(workspace) as actions:
         completed = workspace.run(
             words,
@@ -61,7 +61,7 @@ def _run(action: RunAgent, workspace: Workspace) -> Performed:
             environment={
                 **model,
                 **actions,
-                "PATH": f"{ENVIRONMENT['PATH']}:{dirname(ACTION)}:{AGENT_FILES}/bin:{AGENT_FILES}",
+                "PATH": f"{path}:{dirname(ACTION)}:{AGENT_FILES}/bin:{AGENT_FILES}",
                 "SANDBOX_AGENT": AGENT_FILES,
                 "SANDBOX_OWN": OWN,
                 "SANDBOX_PROMPT": PROMPT,

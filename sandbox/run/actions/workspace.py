@@ -11,7 +11,7 @@ from sandbox.container.forwarder import Forwarder
 from sandbox.container.mirror import client_environment
 from sandbox.container.servers import Servers
 from sandbox.model import path_text as paths
-from sandbox.model.agent_environment import ENVIRONMENT
+from sandbox.model.agent_environment import ENVIRONMENT, environment_of
 from sandbox.model.artifact import Artifact
 from sandbox.model.connection import Serve
 from sandbox.model.event import ModelRequested
@@ -120,6 +120,12 @@ class Workspace:
         root = paths.raw(self.root)
         return root if resolved == b"." else root + b"/" + resolved
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the agent's commands find in their environment."""
+        foreign = self.task.world.container
+        return ENVIRONMENT if foreign is None else environment_of(foreign.variables)
+
     def run(
         self,
         argv: tuple[str | bytes, ...],
@@ -144,7 +150,7 @@ class Workspace:
             argv=argv,
             cwd=self.absolute(cwd),
             environment={
-                **ENVIRONMENT,
+                **self.variables,
                 **(client_environment.environment(registry) if registry else {}),
                 **(environment or {}),
             },

@@ -54,7 +54,11 @@ class Images:
         registry = task.task.world.registry
         if registry:  # so that a run needs no network
             self._sources.fetch_all(registry.artifacts, on_line)
-        recipe = self._recipe(task)
+        return self.made(self._recipe(task), on_line, start)
+
+    def made(self, recipe: Recipe, on_line: OnLine, start: float | None = None) -> BuiltImage:
+        """Return the image of a recipe, built if need be; raises as `ensure` does."""
+        start = time.monotonic() if start is None else start
         found = self._engine.image(recipe.tag)
         image, rebuilt = (found, False) if found else self._build(recipe, on_line)
         seconds = time.monotonic() - start

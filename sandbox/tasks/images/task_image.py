@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox.container.engines.base import ImageInfo
+from sandbox.model.container import Container
 from sandbox.model.world import World
 from sandbox.tasks import repos
-from sandbox.tasks.images import toolchain
+from sandbox.tasks.images import foreign, toolchain
 from sandbox.tasks.images.recipe import Recipe, Work, copy, digest, dockerfile, folder_digest
 from sandbox.tasks.library import LoadedTask, files_below
 from sandbox.tasks.sources import Sources
@@ -20,7 +21,11 @@ from sandbox.tasks.sources import Sources
 def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
     """Return how a task's image is made; reads the files that go into it, and no others."""
     task, folder, repository = loaded.task, loaded.folder, loaded.repository
-    below = toolchain.environment(task.image, repository, sources)
+    container = task.world.container
+    if container is None:
+        below = toolchain.environment(task.image, repository, sources)
+    else:
+        below = foreign.environment(repository.name, container, folder, repository)
     source = toolchain.folder(task.image) / toolchain.TASK
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
@@ -37,6 +42,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
             tag=recipe.tag,
             labels=recipe.labels,
             network="none",
+            arguments=_link(container, loaded.worktree),
             on_line=work.on_line,
         )
 
@@ -49,6 +55,11 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
         folder_digest(folder, world_files(task.world, folder)),
     )
     return Recipe(loaded.base.replace("/", "-"), whole, below, make)
+
+
+def _link(container: Container | None, worktree: str) -> dict[str, str]:
+    """Say which folder of a foreign image leads to the checkout."""
+    return {} if container is None else {"WORKDIR": container.workdir, "CHECKOUT": worktree}
 
 
 def _lay_servers(world: World, folder: Path, target: Path) -> None:

@@ -44,7 +44,7 @@ def toolchain(name: str, sources: Sources) -> Recipe:
             tag=recipe.tag,
             labels=recipe.labels,
             network="host",
-            arguments=_proxies(),
+            arguments=proxies(),
             on_line=work.on_line,
         )
 
@@ -81,7 +81,7 @@ def environment(name: str, repository: Repository, sources: Sources) -> Recipe:
     return Recipe(f"{name}-{repository.name}", whole, below, make)
 
 
-def _proxies() -> dict[str, str]:
+def proxies() -> dict[str, str]:
     """Return the host's proxies. The engine hands them to the build and leaves none behind."""
     found = {
         name: value

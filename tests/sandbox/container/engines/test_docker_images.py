@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.container.engines import docker_images
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.container.engines.progress import failure, follow
 from sandbox.model.errors import ImageError
@@ -52,6 +53,16 @@ def test_a_build_that_fails_ends_with_its_last_lines(docker: Engine, context: Pa
         build(docker, context, 'RUN ["/bin/sh", "-c", "echo why; exit 7"]')
     assert "non-zero code: 7" in caught.value.message
     assert "    why" in caught.value.message.splitlines()
+    assert docker.image(MADE) is None
+
+
+@pytest.mark.engine
+def test_a_build_that_says_nothing_ends(
+    docker: Engine, context: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docker_images, "SILENT_SECONDS", 2)
+    with pytest.raises(ImageError, match="a step printed nothing for 2 s"):
+        build(docker, context, 'RUN ["/bin/sleep", "1000"]')
     assert docker.image(MADE) is None
 
 

@@ -1,0 +1,184 @@
+"""Foreign folders made into tasks, and kept where they hold: built, read, written, judged."""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
+from sandbox.model.container import Container
+from sandbox.model.errors import (
+    DocumentError,
+    EngineError,
+    EvidenceError,
+    ImageError,
+    RepositoryError,
+    SourceError,
+    UsageError,
+)
+from sandbox.model.imported import Imported
+from sandbox.model.scratch import Scratch
+from sandbox.model.session import ROOT, Command
+from sandbox.model.store import Store
+from sandbox.run import imported_tests
+from sandbox.run.run_containers import RUN
+from sandbox.tasks import library
+from sandbox.tasks.images import Images
+from sandbox.tasks.images import foreign as recipes
+from sandbox.tasks.imports import container_task, harbor
+from sandbox.tasks.imports.harbor import Foreign, Kind
+from sandbox.tasks.sources import Sources
+
+OF_ITSELF = (DocumentError, EvidenceError, ImageError, RepositoryError, SourceError, UsageError)
+"""What goes wrong with one folder and tells nothing of the next."""
+MOST_BYTES = 128 << 20
+"""Of a working directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderImporter:
+    """What all folders of an import share."""
+
+    kind: Kind
+    tasks: Path
+    """Where tasks go."""
+    prefix: str
+    """Of their names."""
+    sources: Sources
+    images: Images
+    engine: Engine
+    store: Store
+    tell: Callable[[str], None]
+
+    def take(self, folder: Path) -> Imported:
+        """Make a task of a folder; of one that does not hold here nothing is left."""
+        about = partial(Imported, instance=folder.name, task="")
+        made: Path | None = None
+        kept = False
+        try:
+            foreign = harbor.read(self.kind, folder)
+            foreign = replace(foreign, name=f"{self.prefix}{foreign.name}")
+            made = self.tasks / container_task.named(foreign)
+            about = partial(about, task=f"{made.name}/{container_task.NAME}")
+            if made.exists():
+                kept = True
+                return about(outcome="there already")
+            problems, notes = self._tried(foreign, made / container_task.NAME)
+            kept = not problems
+            outcome = partial(about, outcome="imported" if kept else "refused")
+            return outcome(problems=problems, notes=notes)
+        except OF_ITSELF as error:
+            said = " ".join(filter(None, (error.message, error.next_step)))
+            return about(outcome="refused", problems=(said,))
+        finally:
+            if made is not None and not kept:
+                shutil.rmtree(made, ignore_errors=True)
+
+    def _tried(self, foreign: Foreign, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Write a task, build it and have it judged; problems and notes."""
+        container, notes = self._built(foreign, folder)
+        with Scratch("import") as scratch:
+            checkout = scratch / "checkout.tar.gz"
+            container, left = self._read(container, folder, checkout)
+            container_task.finish(foreign, self.kind, container, folder, checkout, self.sources)
+        notes += left
+        name = f"{folder.parent.name}/{folder.name}"
+        loaded = library.load(name)
+        image = self.images.ensure(loaded, self.tell)
+        self.tell("running its oracle and an agent that does nothing")
+        ends = imported_tests.judged(loaded, image, self.engine, self.store)
+        problems = [f"{agent}: {said}" for agent, said in ends]
+        if problems and foreign.fetches.unknown:
+            fetched = "; ".join(foreign.fetches.unknown[:3])
+            problems.append(f"Its tests fetch what is not there: {fetched}")
+        return tuple(problems), (*foreign.notes, *notes)
+
+    def _built(self, foreign: Foreign, folder: Path) -> tuple[Container, tuple[str, ...]]:
+        """Build its author's image with what ours has: of its own base, or of ours for it."""
+        container = container_task.lay_context(foreign, folder, ours=False)
+        reference = recipes.from_of((folder / container.context / "Dockerfile").read_text())
+        notes: tuple[str, ...] = ("Its agent is the user `agent` here, and not root.",)
+        if self.engine.image(reference) is None and recipes.standing_for(reference) is not None:
+            try:
+                self.tell(f"pulling {reference}")
+                self.engine.pull(reference)
+            except (EngineError, ImageError):
+                container = container_task.lay_context(foreign, folder, ours=True)
+                told = f"FROM {reference} is our image {container.base} here, with packages for it."
+                notes = (told, *notes)
+        self.images.made(recipes.adapted(folder.parent.name, container, folder), self.tell)
+        return container, notes
+
+    def _read(
+        self, container: Container, folder: Path, target: Path
+    ) -> tuple[Container, tuple[str, ...]]:
+        """Take the working directory and the variables out of its image."""
+        recipe = recipes.adapted(folder.parent.name, container, folder)
+        image = self.engine.image(recipe.tag)
+        if image is None:
+            raise ImageError(f"{recipe.tag} has gone.", "Import it again.")
+        spec = SessionSpec(image=image.id, labels={RUN: "import"}, limits=Limits())
+        with self.engine.start(spec) as session:
+            packed = _packed(session, container.workdir)
+        links = _without_links(packed, target, folder.parent.name)
+        notes = (f"Symbolic links were left out: {', '.join(links[:3])}.",) if links else ()
+        kept = {name: value for name, value in image.environment.items() if _is_its_own(name)}
+        return container.model_copy(update={"variables": kept}), notes
+
+
+def _packed(session: Session, workdir: str) -> bytes:
+    ended = session.run(
+        Command(
+            argv=("tar", "--create", "--exclude=./.git", "--directory", workdir, "."),
+            environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+            user=ROOT,
+            stdout_limit=MOST_BYTES,
+        )
+    )
+    if ended.exit_code != 0 or ended.stdout_bytes > MOST_BYTES:
+        said = ended.stderr.decode("utf-8", "replace").strip()
+        raise ImageError(
+            f"Its working directory {workdir} cannot be read: {said or 'it is too large'}.",
+            "Leave it out; nothing of it was imported.",
+        )
+    return ended.stdout
+
+
+def _without_links(packed: bytes, target: Path, name: str) -> list[str]:
+    """Write the regular files as an archive of a release; say which links are not in it."""
+    links = []
+    with (
+        tarfile.open(fileobj=io.BytesIO(packed)) as old,
+        tarfile.open(target, "w:gz", format=tarfile.PAX_FORMAT) as new,
+    ):
+        for member in sorted(old.getmembers(), key=lambda each: each.name):
+            path = member.name.removeprefix("./")
+            if member.isreg():
+                kept = tarfile.TarInfo(f"{name}/{path}")
+                kept.size, kept.mode = member.size, member.mode
+                new.addfile(kept, old.extractfile(member))
+            elif not member.isdir():
+                links.append(path)
+    return links
+
+
+def _is_its_own(name: str) -> bool:
+    return name not in ("HOSTNAME", "HOME", "USER")
+
+
+def folders_in(place: Path, kind: Kind) -> list[Path]:
+    """Give the folders of tasks: the place itself, or all below it that have the kind's file."""
+    marks: Mapping[Kind, str] = {"harbor": "task.toml", "terminal-bench": "task.yaml"}
+    mark = marks[kind]
+    if (place / mark).is_file():
+        return [place]
+    found = sorted(each.parent for each in place.glob(f"*/{mark}"))
+    if not found:
+        raise UsageError(
+            f"{place} holds no {mark}, and none of its folders does.",
+            "Name a folder of one task, or one of such folders.",
+        )
+    return found

@@ -1,0 +1,185 @@
+"""Images of tasks from other formats: their authors' own, then what every task's image has.
+
+The author's Dockerfile is built with the network of the host, as its author meant it; the layers
+above it have none, but for packages of the distribution.
+"""
+
+import os
+import re
+import shutil
+import time
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pydantic import RootModel
+
+from sandbox.container.engines.base import ImageInfo
+from sandbox.model import documents, places
+from sandbox.model.container import Base, Container
+from sandbox.model.errors import ImageError
+from sandbox.model.repository import Repository
+from sandbox.tasks.images import base, toolchain
+from sandbox.tasks.images.pins import files_of
+from sandbox.tasks.images.recipe import (
+    OnLine,
+    Recipe,
+    Work,
+    copy,
+    digest,
+    dockerfile,
+    folder_digest,
+)
+from sandbox.tasks.library import files_below
+from sandbox.tasks.sources import Sources
+
+NAME = "foreign"
+BASES = "bases.yaml"
+BUILD_SECONDS = 1800.0
+"""How long an author's Dockerfile may take, as long as it says something."""
+_FROM = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_BUNDLE, _BUNDLE_THERE = "host-ca.pem", "/etc/host-ca.pem"
+_TRUSTING = ("SSL_CERT_FILE", "PIP_CERT", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
+             "NODE_EXTRA_CA_CERTS")  # fmt: skip
+
+
+class Bases(RootModel[tuple[Base, ...]]):
+    """The first that matches counts."""
+
+
+def standing_for(reference: str) -> Base | None:
+    """Say what stands for an image of others; None where nothing is known."""
+    rows = documents.load(toolchain.folder(NAME) / BASES, Bases).root
+    named = reference if ":" in reference.rpartition("/")[2] else f"{reference}:latest"
+    return next((row for row in rows if fnmatchcase(named, row.match)), None)
+
+
+def from_of(text: str) -> str:
+    """Return the one image that a Dockerfile is FROM; ImageError where there are more, or none."""
+    found = _FROM.findall(text)
+    if len(found) != 1 or len(re.findall(r"^[ \t]*FROM\b", text, re.MULTILINE | re.I)) != 1:
+        raise ImageError(
+            "Its Dockerfile does not have exactly one line `FROM <image>`.",
+            "Several stages cannot be imported yet; build it and say FROM the result.",
+        )
+    return str(found[0])
+
+
+def environment(name: str, container: Container, folder: Path, needs: Repository | None) -> Recipe:
+    """Return how the image below a task's is made; `needs` is what its test script would fetch."""
+    below = adapted(name, container, folder)
+    source = toolchain.folder(NAME) / toolchain.ENVIRONMENT
+    requirements = needs.requirements if needs else ()
+
+    def make(recipe: Recipe, work: Work) -> ImageInfo:
+        dockerfile(source, work)
+        (work.folder / "mirror").mkdir()
+        files = Sources(places.cache()).fetch_all(requirements, work.on_line)
+        copy(files.values(), work.folder / "mirror")
+        listed = files_of(needs)["requirements.txt"] if needs else ""
+        (work.folder / "requirements.txt").write_text(listed)
+        return work.engine.build(
+            work.folder,
+            tag=recipe.tag,
+            labels=recipe.labels,
+            network="none",
+            on_line=work.on_line,
+        )
+
+    inputs = (source.read_text(), *(each.model_dump_json() for each in requirements))
+    return Recipe(f"{NAME}-{name}-environment", digest(below, *inputs), below, make)
+
+
+def adapted(name: str, container: Container, folder: Path) -> Recipe:
+    """Return how the author's image gets a user for the agent, git, and what its tests want."""
+    below = _own(name, container, folder)
+    source = toolchain.folder(NAME)
+    packages = " ".join(container.packages)
+
+    def make(recipe: Recipe, work: Work) -> ImageInfo:
+        dockerfile(source / toolchain.TOOLCHAIN, work)
+        shutil.copytree(source / "etc", work.folder / "etc")
+        arguments = {"PACKAGES": packages, **toolchain.proxies()}
+        return work.engine.build(
+            work.folder,
+            tag=recipe.tag,
+            labels=recipe.labels,
+            network="host",
+            arguments=arguments,
+            on_line=work.on_line,
+        )
+
+    files = [source / toolchain.TOOLCHAIN, *files_below(source / "etc")]
+    whole = digest(below, packages, folder_digest(source, files))
+    return Recipe(f"{NAME}-{name}-adapted", whole, below, make)
+
+
+def _own(name: str, container: Container, folder: Path) -> Recipe:
+    """Return how the author's own image is made."""
+    context = folder / container.context
+    text = documents.read(context / container.dockerfile)
+    reference = from_of(text)
+    row = standing_for(reference) if container.base else None
+    below = base.recipe() if container.base else None
+
+    def make(recipe: Recipe, work: Work) -> ImageInfo:
+        shutil.copytree(context, work.folder, dirs_exist_ok=True)
+        lines = [f"FROM {work.parent or reference}", *_trusting(work.folder)]
+        if row is not None:
+            lines += _prepared(row)
+        said = _FROM.sub(lambda _: "\n".join(lines), text, count=1)
+        (work.folder / "Dockerfile").write_text(said, encoding="utf-8")
+        return work.engine.build(
+            work.folder,
+            tag=recipe.tag,
+            labels=recipe.labels,
+            network="host",
+            arguments={**toolchain.proxies(), **_bundle()},
+            on_line=_bounded(work.on_line),
+        )
+
+    prepared = row.model_dump_json() if row else reference
+    whole = digest(below, prepared, folder_digest(context, files_below(context)))
+    return Recipe(f"{NAME}-{name}-own", whole, below, make)
+
+
+def _bounded(on_line: OnLine) -> OnLine:
+    """Pass lines on until the build has taken too long; ImageError then."""
+    deadline = time.monotonic() + BUILD_SECONDS
+
+    def told(line: str) -> None:
+        if time.monotonic() > deadline:
+            raise ImageError(
+                f"Its author's image is not built within {BUILD_SECONDS:.0f} s.",
+                "Build it by hand and say FROM the result.",
+            )
+        on_line(line)
+
+    return told
+
+
+def _prepared(row: Base) -> list[str]:
+    """Give what makes our base into what stands for another."""
+    installed = " ".join(row.packages)
+    lines = ["apt-get update -qq"] if installed else []
+    lines += [f"apt-get install -qq -y --no-install-recommends {installed}"] if installed else []
+    lines += row.commands
+    said = " && ".join(lines)
+    return ["ENV DEBIAN_FRONTEND=noninteractive", *([f"RUN {said}"] if said else [])]
+
+
+def _bundle() -> dict[str, str]:
+    """Say by build arguments where certificates are, where this host has its own for clients."""
+    return dict.fromkeys(_TRUSTING, _BUNDLE_THERE) if _certificates() else {}
+
+
+def _trusting(folder: Path) -> list[str]:
+    """Give the lines by which a build knows them: arguments, which no container has later."""
+    if (bundle := _certificates()) is None:
+        return []
+    shutil.copyfile(bundle, folder / _BUNDLE)
+    return [f"COPY {_BUNDLE} {_BUNDLE_THERE}", *(f"ARG {name}" for name in _TRUSTING)]
+
+
+def _certificates() -> Path | None:
+    named = os.environ.get("SSL_CERT_FILE")
+    return Path(named) if named and Path(named).is_file() else None

@@ -1,0 +1,32 @@
+"""What a test script would fetch is read from its words."""
+
+import pytest
+
+from sandbox.tasks.imports.fetched import Fetched, told
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("apt-get update && apt-get install -y curl", Fetched(("curl",), ())),
+        ("DEBIAN_FRONTEND=x apt install -y \\\n  gcc make # both", Fetched(("gcc", "make"), ())),
+        ("apk add --no-cache jq", Fetched(("jq",), ())),
+        ("pip3 install --no-cache-dir six==1.16 2>/dev/null || true", Fetched((), ("six==1.16",))),
+        ("python3 -m pip install --break-system-packages -q attrs", Fetched((), ("attrs",))),
+        ("pip install -r requirements.txt", Fetched()),
+        ("uv init\nuv add pytest==8.4.1\nuv run pytest x -rA", Fetched((), ("pytest==8.4.1",))),
+        (
+            "uvx -p 3.13 -w pytest==8.4.1 -w pytest-json-ctrf==0.3.5 pytest --ctrf /x -rA",
+            Fetched((), ("pytest==8.4.1", "pytest-json-ctrf==0.3.5")),
+        ),
+        ("pytest /tests", Fetched((), ("pytest",))),
+        ("curl -LsSf https://astral.sh/uv/0.7.13/install.sh | sh", Fetched()),
+        ("curl http://localhost:8000/health", Fetched()),
+        ("git clone https://x.org/y.git", Fetched((), (), ("git clone https://x.org/y.git",))),
+        ("wget https://x.org/y", Fetched((), (), ("wget https://x.org/y",))),
+        ("echo 'unfinished", Fetched()),
+        ("", Fetched()),
+    ],
+)
+def test_packages_are_told_by_who_has_them(script: str, found: Fetched) -> None:
+    assert told([script]) == found

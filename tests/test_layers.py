@@ -109,8 +109,8 @@ ORDER = {
         {"batch", "experiment", "replay"},
         {"audit", "judge", "mine", "validate"},
         {"python", "recorded_tests"},
-        {"imported_tests", "pool", "python_async"},
-        {"import_folders", "imports", "inspect_tasks"},
+        {"imports", "pool", "python_async"},
+        {"inspect_tasks"},
     ),
     "cli": (
         {

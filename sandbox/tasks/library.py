@@ -86,6 +86,16 @@ def load(name: str) -> LoadedTask:
     return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant, refused)
 
 
+def load_at(folder: Path) -> LoadedTask:
+    """Read a task where it lies, be that where tasks are looked for or not; DocumentError."""
+    name = f"{folder.parent.name}/{folder.name}"
+    digest = _digest(folder)
+    file, repository = _read(name, folder, digest)
+    task = compiler.compiled(file)
+    cases, refused = _cases(task, folder), _refused(file, folder)
+    return LoadedTask(task, folder, repository, digest, cases, Variant.parse(name), refused)
+
+
 def _refused(file: TaskFile, folder: Path) -> dict[str, tuple[Refused, tuple[ScriptedAction, ...]]]:
     return {
         name: (refused, documents.load(folder / refused.script, Script).root)

@@ -106,7 +106,7 @@ def test_instances_that_hold_become_tasks_and_others_leave_nothing(
     assert "owner__till-2: refused" in lines
     assert "  1 tests pass without the fix: tests/test_till.py::test_nothing" in lines
     assert "owner__till-3: refused" in lines
-    assert lines[-1] == "2 of 4 instances are tasks"
+    assert lines[-1] == "2 of 4 are tasks"
     made = {path.name for path in (project.folder / "task_repos").glob("owner-*")}
     assert made == {"owner-till-1", "owner-till.12345678.func-x"}
 

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +16,7 @@ from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.imported import Imported
+    from sandbox.run.imports import Workshop
     from sandbox.tasks.imports.harbor import Kind
     from sandbox.tasks.imports.instances import Instance
     from sandbox.tasks.imports.swebench import Options
@@ -88,31 +89,15 @@ def swebench(
     An instance is kept where its tests tell the fix from the base commit, its oracle passes and an
     agent that does nothing fails. What could not be kept is said for each (docs/import.md).
     """
-    from sandbox.container import engines
-    from sandbox.model import places
-    from sandbox.run.imports import Importer
-    from sandbox.tasks.images import Images, package_clients
+    from sandbox.run.imports import InstanceImporter
     from sandbox.tasks.imports import instances
-    from sandbox.tasks.sources import Sources
 
     if not repositories.is_dir():
         raise UsageError(f"{repositories} is not a folder.", "It holds a clone of each project.")
     chosen = _chosen(instances.read(file), instance or [])
     options = needs.options(repositories)
-    with ExitStack() as stack:
-        progress = Progress()
-        stack.callback(progress.close)
-        engine = engines.connect()
-        stack.callback(engine.close)
-        importer = Importer(
-            options,
-            places.new_tasks(),
-            Sources(places.cache(), package_clients.provide),
-            Images(engine, places.cache()),
-            engine,
-            open_store(runs).checks,
-            progress.doing,
-        )
+    with _workshop(runs) as (workshop, progress):
+        importer = InstanceImporter(workshop, options)
         _told("import swebench", map(importer.take, chosen), progress, as_json=as_json)
 
 
@@ -147,29 +132,36 @@ def terminal_bench(
 
 
 def _folders(kind: "Kind", folder: Path, prefix: str, *, as_json: bool, runs: Path | None) -> None:
+    from sandbox.run.imports import FolderImporter, folders_in
+
+    chosen = folders_in(folder, kind)
+    with _workshop(runs) as (workshop, progress):
+        importer = FolderImporter(workshop, kind, prefix)
+        _told(f"import {kind}", map(importer.take, chosen), progress, as_json=as_json)
+
+
+@contextmanager
+def _workshop(runs: Path | None) -> "Iterator[tuple[Workshop, Progress]]":
     from sandbox.container import engines
     from sandbox.model import places
-    from sandbox.run.import_folders import FolderImporter, folders_in
+    from sandbox.run.imports import Workshop
     from sandbox.tasks.images import Images, package_clients
     from sandbox.tasks.sources import Sources
 
-    chosen = folders_in(folder, kind)
     with ExitStack() as stack:
         progress = Progress()
         stack.callback(progress.close)
         engine = engines.connect()
         stack.callback(engine.close)
-        importer = FolderImporter(
-            kind,
+        workshop = Workshop(
             places.new_tasks(),
-            prefix,
             Sources(places.cache(), package_clients.provide),
             Images(engine, places.cache()),
             engine,
             open_store(runs).checks,
             progress.doing,
         )
-        _told(f"import {kind}", map(importer.take, chosen), progress, as_json=as_json)
+        yield workshop, progress
 
 
 def _told(verb: str, taken: "Iterable[Imported]", progress: Progress, *, as_json: bool) -> None:

@@ -1,115 +1,91 @@
 """Foreign folders made into tasks, and kept where they hold: built, read, written, judged."""
 
 import io
-import shutil
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
-from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
+from sandbox.container.engines.base import Limits, Session, SessionSpec
 from sandbox.model.container import Container
 from sandbox.model.errors import (
     DocumentError,
     EngineError,
-    EvidenceError,
     ImageError,
-    RepositoryError,
-    SourceError,
     UsageError,
 )
 from sandbox.model.imported import Imported
 from sandbox.model.scratch import Scratch
 from sandbox.model.session import ROOT, Command
-from sandbox.model.store import Store
-from sandbox.run import imported_tests
+from sandbox.run.imports.workshop import Tried, Workshop
 from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
-from sandbox.tasks.images import Images
 from sandbox.tasks.images import foreign as recipes
 from sandbox.tasks.imports import container_task, harbor
 from sandbox.tasks.imports.harbor import Foreign, Kind
-from sandbox.tasks.sources import Sources
 
-OF_ITSELF = (DocumentError, EvidenceError, ImageError, RepositoryError, SourceError, UsageError)
-"""What goes wrong with one folder and tells nothing of the next."""
 MOST_BYTES = 128 << 20
 """Of a working directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderImporter:
-    """What all folders of an import share."""
+    """Makes tasks of folders."""
 
+    workshop: Workshop
     kind: Kind
-    tasks: Path
-    """Where tasks go."""
     prefix: str
     """Of their names."""
-    sources: Sources
-    images: Images
-    engine: Engine
-    store: Store
-    tell: Callable[[str], None]
 
     def take(self, folder: Path) -> Imported:
-        """Make a task of a folder; of one that does not hold here nothing is left."""
-        about = partial(Imported, instance=folder.name, task="")
-        made: Path | None = None
-        kept = False
+        """Make a task of one; raises as `Workshop.make` does."""
         try:
             foreign = harbor.read(self.kind, folder)
-            foreign = replace(foreign, name=f"{self.prefix}{foreign.name}")
-            made = self.tasks / container_task.named(foreign)
-            about = partial(about, task=f"{made.name}/{container_task.NAME}")
-            if made.exists():
-                kept = True
-                return about(outcome="there already")
-            problems, notes = self._tried(foreign, made / container_task.NAME)
-            kept = not problems
-            outcome = partial(about, outcome="imported" if kept else "refused")
-            return outcome(problems=problems, notes=notes)
-        except OF_ITSELF as error:
-            said = " ".join(filter(None, (error.message, error.next_step)))
-            return about(outcome="refused", problems=(said,))
-        finally:
-            if made is not None and not kept:
-                shutil.rmtree(made, ignore_errors=True)
+        except DocumentError as error:
+            said = f"{error.message} {error.next_step}"
+            return Imported(instance=folder.name, task="", outcome="refused", problems=(said,))
+        foreign = replace(foreign, name=f"{self.prefix}{foreign.name}")
+        name = container_task.named(foreign)
+        task = f"{name}/{container_task.NAME}"
+        about = Imported(instance=folder.name, task=task, outcome="refused")
+        return self.workshop.make(
+            about, lambda place: self._tried(foreign, place / name / container_task.NAME)
+        )
 
-    def _tried(self, foreign: Foreign, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Write a task, build it and have it judged; problems and notes."""
+    def _tried(self, foreign: Foreign, folder: Path) -> Tried:
+        """Build its author's image, write the task upon it, and have it judged."""
+        shop = self.workshop
         container, notes = self._built(foreign, folder)
-        with Scratch("import") as scratch:
+        with Scratch("checkout") as scratch:
             checkout = scratch / "checkout.tar.gz"
             container, left = self._read(container, folder, checkout)
-            container_task.finish(foreign, self.kind, container, folder, checkout, self.sources)
-        notes += left
-        name = f"{folder.parent.name}/{folder.name}"
-        loaded = library.load(name)
-        image = self.images.ensure(loaded, self.tell)
-        self.tell("running its oracle and an agent that does nothing")
-        ends = imported_tests.judged(loaded, image, self.engine, self.store)
-        problems = [f"{agent}: {said}" for agent, said in ends]
+            container_task.finish(foreign, self.kind, container, folder, checkout, shop.sources)
+        loaded = library.load_at(folder)
+        problems = shop.judged(loaded, shop.images.ensure(loaded, shop.tell))
         if problems and foreign.fetches.unknown:
             fetched = "; ".join(foreign.fetches.unknown[:3])
-            problems.append(f"Its tests fetch what is not there: {fetched}")
-        return tuple(problems), (*foreign.notes, *notes)
+            problems += (f"Its tests fetch what is not there: {fetched}",)
+        return Tried(problems, (*foreign.notes, *notes, *left))
 
     def _built(self, foreign: Foreign, folder: Path) -> tuple[Container, tuple[str, ...]]:
         """Build its author's image with what ours has: of its own base, or of ours for it."""
         container = container_task.lay_context(foreign, folder, ours=False)
         reference = recipes.from_of((folder / container.context / "Dockerfile").read_text())
         notes: tuple[str, ...] = ("Its agent is the user `agent` here, and not root.",)
-        if self.engine.image(reference) is None and recipes.standing_for(reference) is not None:
+        if (
+            self.workshop.engine.image(reference) is None
+            and recipes.standing_for(reference) is not None
+        ):
             try:
-                self.tell(f"pulling {reference}")
-                self.engine.pull(reference)
+                self.workshop.tell(f"pulling {reference}")
+                self.workshop.engine.pull(reference)
             except (EngineError, ImageError):
                 container = container_task.lay_context(foreign, folder, ours=True)
                 told = f"FROM {reference} is our image {container.base} here, with packages for it."
                 notes = (told, *notes)
-        self.images.made(recipes.adapted(folder.parent.name, container, folder), self.tell)
+        self.workshop.images.made(
+            recipes.adapted(folder.parent.name, container, folder), self.workshop.tell
+        )
         return container, notes
 
     def _read(
@@ -117,11 +93,11 @@ class FolderImporter:
     ) -> tuple[Container, tuple[str, ...]]:
         """Take the working directory and the variables out of its image."""
         recipe = recipes.adapted(folder.parent.name, container, folder)
-        image = self.engine.image(recipe.tag)
+        image = self.workshop.engine.image(recipe.tag)
         if image is None:
             raise ImageError(f"{recipe.tag} has gone.", "Import it again.")
         spec = SessionSpec(image=image.id, labels={RUN: "import"}, limits=Limits())
-        with self.engine.start(spec) as session:
+        with self.workshop.engine.start(spec) as session:
             packed = _packed(session, container.workdir)
         links = _without_links(packed, target, folder.parent.name)
         notes = (f"Symbolic links were left out: {', '.join(links[:3])}.",) if links else ()

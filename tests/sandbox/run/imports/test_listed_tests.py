@@ -1,7 +1,7 @@
 """Which of a foreign task's tests tell anything here."""
 
 from sandbox.model.grade import TestOutcome, TestReport
-from sandbox.run.imported_tests import Listed, sorted_out
+from sandbox.run.imports.listed_tests import Listed, sorted_out
 
 
 def report(problem: str = "", **outcomes: TestOutcome) -> TestReport:

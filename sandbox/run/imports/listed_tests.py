@@ -1,4 +1,4 @@
-"""An imported task, tried: its tests before and after the fix, then its oracle and `null`."""
+"""A foreign task, tried: the tests that it lists without the fix and with it, oracle and `null`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

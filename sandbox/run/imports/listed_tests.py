@@ -59,9 +59,8 @@ def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
     passing is left out where it does not pass here in both.
     """
     if after.problem:
-        errors = [line[1:].strip() for line in after.log.splitlines() if line.startswith("E  ")]
-        error = f"; {errors[-1]}" if errors else ""
-        return Sorted(RecordedTests(), (f"its tests do not run: {after.problem}{error}",), ())
+        told = f"its tests do not run: {after.problem}{_error(after)}"
+        return Sorted(RecordedTests(), (told,), ())
     fail, missing = _found(listed.fail_to_pass, after.outcomes)
     keep, unknown = _found(listed.pass_to_pass, after.outcomes)
     keep = [test for test in keep if test not in fail]
@@ -135,4 +134,11 @@ def _reason(folder: RunFolder) -> str:
     reasons = [
         reason.message for part in grade.grades for reason in part.reasons if not reason.soft
     ]
-    return f"{grade.verdict}: {reasons[0] if reasons else grade.problem or 'no reason'}"
+    told = _error(folder.load(folder.tests, TestReport)) if folder.tests.is_file() else ""
+    return f"{grade.verdict}: {reasons[0] if reasons else grade.problem or 'no reason'}{told}"
+
+
+def _error(report: TestReport) -> str:
+    """Give the last error that a run of pytest has printed, if it has."""
+    errors = [line[1:].strip() for line in report.log.splitlines() if line.startswith("E  ")]
+    return f"; {errors[-1]}" if errors else ""

@@ -1,7 +1,10 @@
 """Command lines and task files that nobody would write: no traceback, no hang."""
 
 import os
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
@@ -11,7 +14,7 @@ from typer.testing import CliRunner
 
 from sandbox.cli.app import VERBS, application
 from sandbox.cli.crash import HINTS
-from tests.end_to_end.commands import NO_ENGINE
+from tests.end_to_end.commands import NO_ENGINE, SANDBOX
 
 pytestmark = pytest.mark.thorough
 
@@ -21,7 +24,9 @@ OPTIONS, VALUES = GARBAGE["options"], [*GARBAGE["values"], "\udcff", "x" * 5000]
 STARTS = {"agents", "build", "doctor", "generate", "mcp", "mine", "open", "view"}
 """What installs, starts or serves something, or draws for a minute, whatever it is given."""
 
-HARMLESS = sorted({*VERBS, "baseline", "policy"} - STARTS)
+HARMLESS = sorted({*VERBS, "baseline", "import", "policy"} - STARTS)
+READING = ("runs", "report", "show", "tasks", "trace", "check", "doctor", "gc", "export", "schema")
+ENDS = (0, 1, 2, 3, 4, 130, 141)
 
 words = st.lists(
     st.sampled_from(OPTIONS) | st.sampled_from(VALUES) | st.text(max_size=8), max_size=7
@@ -45,7 +50,12 @@ def check(line: list[str]) -> None:
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
         refused = isinstance(ended.exception, OSError) and ended.exception.errno in HINTS
         assert refused, line  # such is told in a sentence, by `main`
-    assert ended.exit_code in (0, 1, 2, 3, 4, 130), line
+    assert ended.exit_code in ENDS, line
+
+
+environments = st.dictionaries(
+    st.sampled_from(GARBAGE["variables"]), st.sampled_from(GARBAGE["contents"]), max_size=4
+)
 
 
 @settings(
@@ -56,6 +66,64 @@ def check(line: list[str]) -> None:
 @given(st.sampled_from(HARMLESS), words)
 def test_no_command_line_gives_a_traceback(verb: str, line: list[str]) -> None:
     check([verb, *line])
+
+
+Descriptor = Literal["open", "closed", "full", "broken"]
+DESCRIPTORS: tuple[Descriptor, ...] = ("open", "closed", "full", "broken")
+
+
+def begun(descriptors: Sequence[Descriptor]) -> None:
+    """Give a new process the descriptors 0, 1 and 2 that it is to have."""
+    for number, kind in enumerate(descriptors):
+        if kind == "closed":
+            os.close(number)
+        elif kind == "full":
+            os.dup2(os.open("/dev/full", os.O_RDWR), number)
+        elif kind == "broken":
+            reading, writing = os.pipe()
+            os.dup2(reading if number == 0 else writing, number)
+            os.close(reading)
+            os.close(writing)
+
+
+@settings(
+    max_examples=int(os.environ.get("SANDBOX_FUZZ_PROCESSES", "500")),
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+)
+@given(
+    st.sampled_from(READING),
+    words,
+    environments,
+    st.tuples(*[st.sampled_from(DESCRIPTORS)] * 3),
+)
+def test_no_environment_and_no_descriptor_gives_a_traceback(
+    place: Path,
+    verb: str,
+    line: list[str],
+    environment: dict[str, str],
+    descriptors: tuple[Descriptor, ...],
+) -> None:
+    """A whole process, for what it does before and after the verb is tried, too."""
+    plain = [word.replace("\0", "") for word in line]
+    outputs = [place / "out", place / "err"]
+    with outputs[0].open("w") as out, outputs[1].open("w") as err:
+        done = subprocess.run(
+            [SANDBOX, verb, *plain],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env={**os.environ, "DOCKER_HOST": NO_ENGINE, **environment},
+            cwd=place,
+            timeout=60,
+            preexec_fn=lambda: begun(descriptors),
+            check=False,
+        )
+    told = "".join(each.read_text(errors="replace") for each in outputs)
+    tried = (verb, plain, environment, descriptors, told[-2000:])
+    assert done.returncode in ENDS, tried
+    assert "Traceback" not in told, tried
+    assert "mistake in sandbox itself" not in told, tried
 
 
 documents = st.recursive(

@@ -59,8 +59,8 @@ def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
     passing is left out where it does not pass here in both.
     """
     if after.problem:
-        told = f"its tests do not run: {after.problem}{_error(after)}"
-        return Sorted(RecordedTests(), (told,), ())
+        problem = f"its tests do not run: {after.problem}{_error(after)}"
+        return Sorted(RecordedTests(), (problem,), ())
     fail, missing = _found(listed.fail_to_pass, after.outcomes)
     keep, unknown = _found(listed.pass_to_pass, after.outcomes)
     keep = [test for test in keep if test not in fail]

@@ -27,7 +27,7 @@ REWARD = "reward"
 """The id of what a reward file says."""
 
 _LINE = re.compile(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+)", re.MULTILINE)
-_SUMMARY = "short test summary info"
+_SUMMARY = re.compile(r"=+ *short test summary info *=+", re.IGNORECASE)
 _OUTCOMES: Mapping[str, TestOutcome] = {
     "PASSED": "passed",
     "XFAIL": "passed",
@@ -80,7 +80,7 @@ def run_script(
 
 def _prepare(session: Session, hidden: Mapping[str, bytes]) -> None:
     for path, content in hidden.items():
-        mode = 0o755 if path.endswith(".sh") else 0o644
+        mode = 0o755 if path.endswith(".sh") or content.startswith(b"#!") else 0o644
         session.write(f"{TESTS}/{path}", content, mode=mode, user=ROOT, parents=True)
     for place in sorted(STAND_INS.iterdir()):
         session.write(
@@ -127,10 +127,13 @@ def _numbers(text: str) -> list[float]:
 
 
 def summary(printed: str) -> dict[str, TestOutcome]:
-    """Read what stands below the last summary; a test that is told twice is as bad as its worst."""
-    _, found, told = printed.rpartition(_SUMMARY)
+    """Read all that stands below the first summary, as Terminal-Bench does.
+
+    A test that is told twice is as bad as its worst.
+    """
+    told = _SUMMARY.split(printed, maxsplit=1)[1:]
     outcomes: dict[str, TestOutcome] = {}
-    for word, test in _LINE.findall(told) if found else ():
+    for word, test in _LINE.findall(told[0]) if told else ():
         outcome = _OUTCOMES.get(word, "failed")
         outcomes[test] = outcomes.get(test, outcome) if outcome == "passed" else outcome
     if outcomes:

@@ -79,8 +79,11 @@ def instances(tmp_path: Path) -> dict[str, Any]:
         "PASS_TO_PASS": [],
     }
     other = {**good, "instance_id": "owner__till-3", "patch": good["patch"].replace("sum", "max")}
+    broken = {**good, "instance_id": "owner__till-4", "FAIL_TO_PASS": []}
     file = tmp_path / "instances.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in (good, smith, useless, other)))
+    file.write_text(
+        "".join(f"{json.dumps(row)}\n" for row in (good, smith, useless, other, broken))
+    )
     return {"file": file, "clones": clone.parent}
 
 
@@ -98,7 +101,9 @@ def test_instances_that_hold_become_tasks_and_others_leave_nothing(
     ended = imported(project, instances)
     assert ended.code == 1, ended
     lines = ended.out.splitlines()
-    assert lines[:2] == [
+    assert lines[0] == "owner__till-4: refused"
+    assert "line 5: FAIL_TO_PASS is empty" in lines[1]
+    assert lines[2:4] == [
         "owner__till-1: imported, owner-till-1/issue",
         "  1 of 2 tests that have to keep passing do not pass here and are left out: gone",
     ]
@@ -106,7 +111,7 @@ def test_instances_that_hold_become_tasks_and_others_leave_nothing(
     assert "owner__till-2: refused" in lines
     assert "  1 tests pass without the fix: tests/test_till.py::test_nothing" in lines
     assert "owner__till-3: refused" in lines
-    assert lines[-1] == "2 of 4 are tasks"
+    assert lines[-1] == "2 of 5 are tasks"
     made = {path.name for path in (project.folder / "task_repos").glob("owner-*")}
     assert made == {"owner-till-1", "owner-till.12345678.func-x"}
 

@@ -57,7 +57,7 @@ def test_folders_of_harbor_that_hold_become_tasks(
     assert "good: imported, count-good/task" in lines
     assert "  Its agent is the user `agent` here, and not root." in lines
     assert "elsewhere: refused" in lines
-    assert "  oracle: failed: reward, which has to be fixed, ended as failed" in lines
+    assert "  oracle: failed: reward, which has to be fixed, ended as failed" in ended.out
     assert "stages: refused" in lines
     assert lines[-1] == "1 of 3 are tasks"
     assert {each.name for each in (project.folder / "task_repos").glob("count-*")} == {"count-good"}

@@ -1,6 +1,7 @@
 """`sandbox import`: tasks that people have in other formats."""
 
 import difflib
+import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sandbox.model.imported import Imported
     from sandbox.run.imports import Workshop
     from sandbox.tasks.imports.harbor import Kind
-    from sandbox.tasks.imports.instances import Instance
+    from sandbox.tasks.imports.instances import Broken, Instance
     from sandbox.tasks.imports.swebench import Options
 
 
@@ -89,16 +90,22 @@ def swebench(
     An instance is kept where its tests tell the fix from the base commit, its oracle passes and an
     agent that does nothing fails. What could not be kept is said for each (docs/import.md).
     """
+    from sandbox.model.imported import Imported
     from sandbox.run.imports import InstanceImporter
     from sandbox.tasks.imports import instances
 
     if not repositories.is_dir():
         raise UsageError(f"{repositories} is not a folder.", "It holds a clone of each project.")
-    chosen = _chosen(instances.read(file), instance or [])
+    good, bad = _chosen(*instances.read(file), instance or [])
     options = needs.options(repositories)
     with _workshop(runs) as (workshop, progress):
         importer = InstanceImporter(workshop, options)
-        _told("import swebench", map(importer.take, chosen), progress, as_json=as_json)
+        refused = [
+            Imported(instance=each.name, task="", outcome="refused", problems=each.problems)
+            for each in bad
+        ]
+        taken = itertools.chain(refused, map(importer.take, good))
+        _told("import swebench", taken, progress, as_json=as_json)
 
 
 def harbor(
@@ -183,8 +190,11 @@ def _told(verb: str, taken: "Iterable[Imported]", progress: Progress, *, as_json
     raise typer.Exit(1 if refused else 0)
 
 
-def _chosen(found: "list[Instance]", wanted: list[str]) -> "list[Instance]":
-    known = {each.instance_id: each for each in found}
+def _chosen(
+    good: "list[Instance]", bad: "list[Broken]", wanted: list[str]
+) -> "tuple[list[Instance], list[Broken]]":
+    """Give the rows that are wanted, or all."""
+    known = {each.instance_id for each in good} | {each.name for each in bad}
     for name in wanted:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3)
@@ -192,7 +202,9 @@ def _chosen(found: "list[Instance]", wanted: list[str]) -> "list[Instance]":
                 f"There is no instance {name!r} in the file.",
                 f"Did you mean {' or '.join(near)}?" if near else f"It has {len(known)} others.",
             )
-    return [known[name] for name in dict.fromkeys(wanted)] if wanted else found
+    chosen = set(wanted or known)
+    found = [each for each in good if each.instance_id in chosen]
+    return found, [each for each in bad if each.name in chosen]
 
 
 def _rows(imported: "Imported") -> Iterator[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from sandbox.container.engines.base import Limits, Session, SessionSpec
 from sandbox.model.container import Container
 from sandbox.model.errors import (
-    DocumentError,
     EngineError,
     ImageError,
     UsageError,
@@ -17,7 +16,7 @@ from sandbox.model.errors import (
 from sandbox.model.imported import Imported
 from sandbox.model.scratch import Scratch
 from sandbox.model.session import ROOT, Command
-from sandbox.run.imports.workshop import Tried, Workshop
+from sandbox.run.imports.workshop import Tried, Workshop, own_faults
 from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
 from sandbox.tasks.images import foreign as recipes
@@ -39,18 +38,18 @@ class FolderImporter:
 
     def take(self, folder: Path) -> Imported:
         """Make a task of one; raises as `Workshop.make` does."""
-        try:
+        about = Imported(instance=folder.name, task="", outcome="refused")
+        with own_faults(about) as told:
             foreign = harbor.read(self.kind, folder)
-        except DocumentError as error:
-            said = f"{error.message} {error.next_step}"
-            return Imported(instance=folder.name, task="", outcome="refused", problems=(said,))
-        foreign = replace(foreign, name=f"{self.prefix}{foreign.name}")
-        name = container_task.named(foreign)
-        task = f"{name}/{container_task.NAME}"
-        about = Imported(instance=folder.name, task=task, outcome="refused")
-        return self.workshop.make(
-            about, lambda place: self._tried(foreign, place / name / container_task.NAME)
-        )
+            foreign = replace(foreign, name=f"{self.prefix}{foreign.name}")
+            name = container_task.named(foreign)
+            about = about.model_copy(update={"task": f"{name}/{container_task.NAME}"})
+            return self.workshop.make(
+                about,
+                f"{self.kind} {foreign.digest}",
+                lambda place: self._tried(foreign, place / name / container_task.NAME),
+            )
+        return about.model_copy(update=told)
 
     def _tried(self, foreign: Foreign, folder: Path) -> Tried:
         """Build its author's image, write the task upon it, and have it judged."""
@@ -108,7 +107,15 @@ class FolderImporter:
 def _packed(session: Session, workdir: str) -> bytes:
     ended = session.run(
         Command(
-            argv=("tar", "--create", "--exclude=./.git", "--directory", workdir, "."),
+            argv=(
+                "tar",
+                "--create",
+                "--hard-dereference",
+                "--exclude=./.git",
+                "--directory",
+                workdir,
+                ".",
+            ),
             environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
             user=ROOT,
             stdout_limit=MOST_BYTES,
@@ -151,7 +158,8 @@ def folders_in(place: Path, kind: Kind) -> list[Path]:
     mark = marks[kind]
     if (place / mark).is_file():
         return [place]
-    found = sorted(each.parent for each in place.glob(f"*/{mark}"))
+    below = (each.parent for each in place.glob(f"*/{mark}"))
+    found = sorted(each for each in below if not each.is_symlink())
     if not found:
         raise UsageError(
             f"{place} holds no {mark}, and none of its folders does.",

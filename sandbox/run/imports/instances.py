@@ -1,5 +1,6 @@
 """Instances of the SWE-bench family: their tests tell the fix from the base commit, or not."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,9 @@ class InstanceImporter:
             task=f"{instance.name}/{swebench.NAME}",
             outcome="refused",
         )
-        return self.workshop.make(about, lambda folder: self._tried(instance, folder))
+        digest = hashlib.sha256(instance.model_dump_json().encode()).hexdigest()
+        source = f"swebench {instance.instance_id} {digest}"
+        return self.workshop.make(about, source, lambda folder: self._tried(instance, folder))
 
     def _tried(self, instance: Instance, folder: Path) -> Tried:
         """Write a task, try it, give it the ids of its tests, and have it judged."""

@@ -61,52 +61,71 @@ def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
     if after.problem:
         problem = f"its tests do not run: {after.problem}{_error(after)}"
         return Sorted(RecordedTests(), (problem,), ())
-    fail, missing = _found(listed.fail_to_pass, after.outcomes)
-    keep, unknown = _found(listed.pass_to_pass, after.outcomes)
-    keep = [test for test in keep if test not in fail]
-    red = [test for test in fail if after.outcomes[test] != "passed"]
-    green = [test for test in fail if before.outcomes.get(test) == "passed"]
-    kept = [test for test in keep if _passed(test, before) and _passed(test, after)]
+    ids = _ids(after.outcomes)
+    missing = [test for test in listed.fail_to_pass if not ids.get(test)]
+    wanted = {test: ids[test] for test in listed.fail_to_pass if ids.get(test)}
+    fail = _once(each for tests in wanted.values() for each in _turning(tests, before, after))
+    red = _once(each for tests in wanted.values() for each in tests if not _passed(each, after))
+    turning = {*fail}
+    green = [test for test, tests in wanted.items() if not turning.intersection(tests)]
+    green = [test for test in green if all(_passed(each, after) for each in wanted[test])]
+    # What an id that was cut stands for besides has to go on passing.
+    keep = _once(
+        each
+        for tests in (*wanted.values(), *(ids.get(test, []) for test in listed.pass_to_pass))
+        for each in tests
+        if each not in turning
+    )
+    unseen = [test for test in keep if before.problem and test not in before.outcomes]
+    kept = [
+        test for test in keep if _passed(test, after) and (_passed(test, before) or test in unseen)
+    ]
     told = (
         ("tests that have to be fixed are not there", missing),
         ("tests do not pass with the fix", red),
         ("tests pass without the fix", green),
     )
     problems = tuple(f"{len(tests)} {what}: {_some(tests)}" for what, tests in told if tests)
-    lost = [*unknown, *(test for test in keep if test not in kept)]
-    notes: tuple[str, ...] = ()
+    lost = [test for test in listed.pass_to_pass if not ids.get(test)]
+    lost += [test for test in keep if test not in kept]
+    notes = []
     if lost:
         count = f"{len(lost)} of {len(listed.pass_to_pass)} tests that have to keep passing"
-        notes = (f"{count} do not pass here and are left out: {_some(lost)}",)
+        notes.append(f"{count} do not pass here and are left out: {_some(lost)}")
+    if unseen:
+        notes.append(
+            f"Without the fix its tests do not come to their end ({before.problem}), so nothing "
+            f"shows that {len(unseen)} tests passed before."
+        )
     tests = RecordedTests(fail_to_pass=tuple(fail), pass_to_pass=tuple(kept))
-    return Sorted(tests, problems, notes)
+    return Sorted(tests, problems, tuple(notes))
+
+
+def _turning(tests: list[str], before: TestReport, after: TestReport) -> list[str]:
+    """Give those that the fix turns green."""
+    return [test for test in tests if _passed(test, after) and not _passed(test, before)]
+
+
+def _once(tests: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(tests))
 
 
 def _passed(test: str, report: TestReport) -> bool:
     return report.outcomes.get(test) == "passed"
 
 
-def _found(
-    listed: Iterable[str], outcomes: Mapping[str, TestOutcome]
-) -> tuple[list[str], list[str]]:
-    """Find our ids for those of a data set, and those that have none here.
+def _ids(outcomes: Mapping[str, TestOutcome]) -> dict[str, list[str]]:
+    """Find our ids by those that a data set may have for them.
 
-    The data sets took ids from what a runner printed: up to the first space, or by the name of the
-    function alone.
+    The data sets took ids from what a runner printed: whole, up to the first space, or the name of
+    the function alone. A whole one stands for itself.
     """
     ids: dict[str, list[str]] = {}
     for test in outcomes:
-        words = test.split(maxsplit=1)
-        for name in {test, words[0], test.rpartition("::")[2]}:
+        function = test.rpartition("::")[2]
+        for name in {test.split(maxsplit=1)[0], function, function.partition("[")[0]}:
             ids.setdefault(name, []).append(test)
-    found = dict[str, None]()
-    missing = []
-    for test in listed:
-        known = ids.get(test, [])
-        found.update(dict.fromkeys([test] if test in outcomes else known))
-        if not known:
-            missing.append(test)
-    return list(found), missing
+    return ids | {test: [test] for test in outcomes}
 
 
 def _some(tests: list[str]) -> str:

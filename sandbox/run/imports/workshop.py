@@ -25,6 +25,12 @@ from sandbox.tasks.sources import Sources
 
 OF_ITSELF = (DocumentError, EvidenceError, ImageError, RepositoryError, SourceError, UsageError)
 """What goes wrong with one task and tells nothing of the next."""
+ODD = (OSError, ValueError, RecursionError, OverflowError)
+"""What data that nobody foresaw comes to."""
+LINES, MOST = 6, 500
+"""Lines and characters of what is told of one."""
+SOURCE = "imported.txt"
+"""Beside the repo file: what it was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +54,25 @@ class Workshop:
     store: Store
     tell: Callable[[str], None]
 
-    def make(self, about: Imported, work: Callable[[Path], Tried]) -> Imported:
+    def make(self, about: Imported, source: str, work: Callable[[Path], Tried]) -> Imported:
         """Have a task written and tried in a folder of its own, and keep what holds.
 
-        `about` names it; `work` writes its repository below the folder that it is given. What is
-        wrong with it is in what comes back; EngineError and StoreError are raised, since they are
-        not its own.
+        `about` names it, `source` tells what it is made of from all else; `work` writes its
+        repository below the folder that it is given. What is wrong with it is in what comes back;
+        EngineError and StoreError are raised, since they are not its own.
         """
         name = about.task.partition("/")[0]
-        if (self.tasks / name).exists():
-            return about.model_copy(update={"outcome": "there already"})
-        with Scratch("import") as folder, _told(about) as told:
-            tried = work(folder)
-            told.update(problems=tried.problems, notes=tried.notes)
-            if not tried.problems:
-                _keep(folder / name, self.tasks / name)
-                told["outcome"] = "imported"
+        with own_faults(about) as told:
+            if (self.tasks / name).exists():
+                told["outcome"] = _known(self.tasks / name, source)
+                return about.model_copy(update=told)
+            with Scratch("import") as folder:
+                tried = work(folder)
+                told.update(problems=tried.problems, notes=tried.notes)
+                if not tried.problems:
+                    (folder / name / SOURCE).write_text(f"{source}\n")
+                    _keep(folder / name, self.tasks / name)
+                    told["outcome"] = "imported"
         return about.model_copy(update=told)
 
     def judged(self, task: LoadedTask, image: BuiltImage) -> tuple[str, ...]:
@@ -74,14 +83,37 @@ class Workshop:
 
 
 @contextmanager
-def _told(about: Imported) -> Iterator[dict[str, object]]:
+def own_faults(about: Imported) -> Iterator[dict[str, object]]:
     """Take what goes wrong with a task as what is told of it."""
     told: dict[str, object] = {"outcome": "refused", "problems": about.problems}
     try:
         yield told
     except OF_ITSELF as error:
-        said = " ".join(filter(None, (error.message, error.next_step)))
-        told.update(outcome="refused", problems=(said,))
+        said = [*_short(error.message), *filter(None, [error.next_step])]
+        told.update(outcome="refused", problems=(" ".join(said),))
+    except ODD as error:
+        said = [f"It cannot be read: {type(error).__name__}: {error}"[:MOST]]
+        told.update(outcome="refused", problems=(" ".join(said),))
+
+
+def _short(message: str) -> list[str]:
+    """Give the first line of a message, and its last ones where there are many."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return lines if len(lines) <= LINES else [lines[0], "...", *lines[1 - LINES :]]
+
+
+def _known(folder: Path, source: str) -> str:
+    """Say that a task is there already; UsageError where it was made of something else."""
+    try:
+        made_of = (folder / SOURCE).read_text().strip()
+    except OSError:
+        made_of = ""
+    if made_of != source:
+        raise UsageError(
+            f"{folder} is there already and was made of something else.",
+            "Give another --prefix, or remove it.",
+        )
+    return "there already"
 
 
 def _keep(made: Path, target: Path) -> None:
@@ -92,8 +124,10 @@ def _keep(made: Path, target: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(made, part)
         part.rename(target)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
         raise UsageError(
             f"{target} cannot be made: {error.strerror}.", "Nothing of it was left there."
         ) from error

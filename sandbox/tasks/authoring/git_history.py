@@ -2,20 +2,24 @@
 
 import gzip
 import re
+import shutil
 import tarfile
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.errors import UsageError
+from sandbox.tasks.authoring.bounded_git import BoundedGit
 from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.authoring.project import Project, ReleaseFile, in_order
 from sandbox.tasks.repos.git_commands import CommandError, Git
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]*")
 _SHORT = 12
+_LATEST = 4_102_444_800
+"""Seconds since 1970, in the year 2100: a later date is a mistake."""
 _SHOWN = 3
-_WHOLE = "* -export-ignore -export-subst\n"
+_WHOLE = "* -export-ignore -export-subst -text -ident -filter -working-tree-encoding\n"
 """A release leaves out what its project has marked so; a checkout has all of it, as it is."""
 
 
@@ -25,7 +29,7 @@ def found(origin: Origin, name: str, count: int, folder: Path) -> Project:
     UsageError where it is not a repository, or has no such commit.
     """
     place = Path(origin.name).expanduser().absolute()
-    git = Git(folder / "history")
+    git = BoundedGit(folder / "history")
     git.folder.mkdir()
     try:
         git.run("init", "--quiet")
@@ -39,6 +43,11 @@ def found(origin: Origin, name: str, count: int, folder: Path) -> Project:
             tags.append((commit[:_SHORT], commit))
         releases = [_archived(git, name, *tag, folder) for tag in tags[-count:]]
     except CommandError as error:
+        if any((place / each).is_file() for each in (".git/shallow", "shallow")):
+            raise UsageError(
+                f"{place} is a shallow clone, which lacks {origin.at or 'HEAD'}: {error}",
+                "Fetch the rest of it: git fetch --unshallow.",
+            ) from error
         raise UsageError(
             f"{place} has no commit {origin.at or 'HEAD'} that can be read: {error}",
             "Name a folder with a git repository or a bundle, and a commit, tag or branch of it.",
@@ -81,13 +90,18 @@ def _archived(git: Git, name: str, version: str, commit: str, folder: Path) -> R
     path = folder / f"{plain.name}.gz"
     _packed(plain, path)
     plain.unlink()
-    date = git.run("show", "--no-patch", "--format=%cI", commit)
-    return ReleaseFile(version, path, datetime.fromisoformat(date))
+    told = git.run("show", "--no-patch", "--format=%ct", commit)
+    seconds = int(told) if re.fullmatch(r"[0-9]{1,10}", told) else 0
+    return ReleaseFile(version, path, datetime.fromtimestamp(min(seconds, _LATEST), UTC))
 
 
 def _packed(plain: Path, path: Path) -> None:
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
-        file.write(plain.read_bytes())
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile("", "wb", 9, raw, mtime=0) as file,
+        plain.open("rb") as archived,
+    ):
+        shutil.copyfileobj(archived, file)
 
 
 def _without_links(release: ReleaseFile) -> list[str]:

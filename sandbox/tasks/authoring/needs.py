@@ -58,7 +58,7 @@ Found = Iterator[tuple[str, str]]
 def _pyproject(files: Mapping[str, bytes]) -> Found:
     try:
         data = tomllib.loads(files.get("pyproject.toml", b"").decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         return
     project = _table(data.get("project"))
     yield from (("name", name) for name in [project.get("name")] if isinstance(name, str))
@@ -94,7 +94,7 @@ def _script(files: Mapping[str, bytes]) -> Found:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             known[node.targets[0].id] = node.value
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setup"):
+        if isinstance(node, ast.Call) and _called(node.func) == "setup":
             said = {each.arg: _literal(each.value, known) for each in node.keywords}
             if isinstance(name := said.get("name"), str):
                 yield "name", name
@@ -103,6 +103,12 @@ def _script(files: Mapping[str, bytes]) -> Found:
             for group in GROUPS:
                 listed = _table(said.get("extras_require")).get(group)
                 yield from ((group, each) for each in _strings(listed))
+
+
+def _called(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> object:
@@ -114,17 +120,22 @@ def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> object:
         return None
 
 
-def _listed(files: Mapping[str, bytes], path: str, above: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the lines of a file of requirements, and of those that it includes."""
-    text = files.get(path, b"").decode(errors="replace")
-    for line in text.replace("\\\n", " ").splitlines():
-        words = _without_comment(line).split(" --hash")[0].strip()
-        if (included := re.fullmatch(r"(?:-r|--requirement)[ =]*(\S+)", words)) is not None:
-            there = str(PurePosixPath(path).parent / included[1])
-            if there in files and there not in (*above, path):
-                yield from _listed(files, there, (*above, path))
-        else:
-            yield words
+def _listed(files: Mapping[str, bytes], first: str) -> Iterator[str]:
+    """Yield the lines of a file of requirements, and of those that it includes, each once."""
+    seen, waiting = {first}, [first]
+    while waiting:
+        path = waiting.pop(0)
+        text = files.get(path, b"").decode(errors="replace")
+        for line in text.replace("\\\n", " ").splitlines():
+            words = _without_comment(line).split(" --hash")[0].strip()
+            found = re.fullmatch(r"(?:-r|--requirement)[ =]*(\S+)", words)
+            if found is None:
+                yield words
+                continue
+            there = str(PurePosixPath(path).parent / found[1])
+            if there in files and there not in seen:
+                seen.add(there)
+                waiting.append(there)
 
 
 def _without_comment(line: str) -> str:

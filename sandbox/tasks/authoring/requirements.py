@@ -19,6 +19,9 @@ PYTHON = "3.11"
 """Of the image, for which wheels are chosen."""
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 
+_NPM = re.compile(r"(@[^/@\s]+/)?[^@\s;\"'\[]+@\S+")
+"""A package as npm's client takes it, with its version."""
+
 OnLine = Callable[[str], None]
 
 
@@ -50,7 +53,7 @@ def found(
         return ()
     on_line("finding what the tests need")
     try:
-        if origin.registry == "npm" or any(re.search(r".@", each) for each in wanted):
+        if origin.registry == "npm" or any(map(_NPM.fullmatch, wanted)):
             return _npm(wanted, folder, sources)
         return _pypi(origin, version, asked, folder, sources)
     except (ClientError, ValueError, KeyError) as error:

@@ -36,7 +36,11 @@ NAME = "foreign"
 BASES = "bases.yaml"
 BUILD_SECONDS = 1800.0
 """How long an author's Dockerfile may take, as long as it says something."""
-_FROM = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_FROM = re.compile(
+    r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+\S+)?[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_REFERENCE = re.compile(r"[a-z0-9][a-z0-9._/:-]*[A-Za-z0-9._-]*(@sha256:[0-9a-f]{64})?")
 _BUNDLE, _BUNDLE_THERE = "host-ca.pem", "/etc/host-ca.pem"
 _TRUSTING = ("SSL_CERT_FILE", "PIP_CERT", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
              "NODE_EXTRA_CA_CERTS")  # fmt: skip
@@ -55,11 +59,16 @@ def standing_for(reference: str) -> Base | None:
 
 def from_of(text: str) -> str:
     """Return the one image that a Dockerfile is FROM; ImageError where there are more, or none."""
-    found = _FROM.findall(text)
+    found = _FROM.findall(text.replace("\r\n", "\n").removeprefix("\ufeff"))
     if len(found) != 1 or len(re.findall(r"^[ \t]*FROM\b", text, re.MULTILINE | re.I)) != 1:
         raise ImageError(
             "Its Dockerfile does not have exactly one line `FROM <image>`.",
             "Several stages cannot be imported yet; build it and say FROM the result.",
+        )
+    if not _REFERENCE.fullmatch(found[0]):
+        raise ImageError(
+            f"Its Dockerfile is FROM {found[0]!r}, which is not the plain name of an image.",
+            "Write the name out, without variables and in lower case.",
         )
     return str(found[0])
 
@@ -126,7 +135,8 @@ def _own(name: str, container: Container, folder: Path) -> Recipe:
         lines = [f"FROM {work.parent or reference}", *_trusting(work.folder)]
         if row is not None:
             lines += _prepared(row)
-        said = _FROM.sub(lambda _: "\n".join(lines), text, count=1)
+        plain = text.replace("\r\n", "\n").removeprefix("\ufeff")
+        said = _FROM.sub(lambda _: "\n".join(lines), plain, count=1)
         (work.folder / "Dockerfile").write_text(said, encoding="utf-8")
         return work.engine.build(
             work.folder,

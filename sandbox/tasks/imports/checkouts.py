@@ -43,13 +43,11 @@ def patched(files: Mapping[str, bytes], patch: str) -> dict[str, bytes | None]:
     except PatchError as error:
         raise UsageError(f"A patch cannot be read: {error}.", "Leave the instance out.") from error
     names = [name for file in read for name in (file.old, file.new) if name is not None]
-    about = list(dict.fromkeys(map(paths.text, names)))
+    about = list(dict.fromkeys(map(_checked, names)))
     with Scratch("patch") as folder:
         for path in about:
             if path in files:
                 place = folder / path
-                if not place.resolve().is_relative_to(folder.resolve()):
-                    raise UsageError(f"A patch leads to {path}.", "Leave the instance out.")
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(files[path])
         try:
@@ -58,12 +56,31 @@ def patched(files: Mapping[str, bytes], patch: str) -> dict[str, bytes | None]:
             raise UsageError(
                 f"A patch does not apply to the commit: {error}", "Leave the instance out."
             ) from error
-        return {path: _held(folder / path) for path in about}
+        return {path: _held(folder, path) for path in about}
+
+
+def _checked(name: bytes) -> str:
+    """Give a name of a patch as text; UsageError where it could lead out of the checkout."""
+    parts = name.split(b"/")
+    leads = any(part in (b"", b".", b"..") or part.lower() == b".git" for part in parts)
+    try:
+        text = name.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if leads or not text.isprintable() or not text:
+        raise UsageError(
+            f"A patch is about {paths.text(name)!r}, which is not a plain path in the checkout.",
+            "Leave the instance out.",
+        )
+    return text
 
 
 def _ended(patch: str) -> bytes:
     return patch.encode() if patch.endswith("\n") else f"{patch}\n".encode()
 
 
-def _held(place: Path) -> bytes | None:
-    return place.read_bytes() if place.is_file() and not place.is_symlink() else None
+def _held(folder: Path, path: str) -> bytes | None:
+    place = folder / path
+    if place.is_symlink() or not place.resolve().is_relative_to(folder.resolve()):
+        return None
+    return place.read_bytes() if place.is_file() else None

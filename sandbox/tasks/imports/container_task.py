@@ -28,9 +28,11 @@ TEMPLATE = Path(__file__).with_name("container.yaml")
 NAME, CONTEXT, RELEASE = "task", "environment", "base"
 MADE = "2000-01-01T00:00:00+00:00"
 """When the one commit was made, of which its author says nothing."""
-PART = 60_000
+PART = 100_000
 """Characters of one command of the oracle; the kernel takes 131,072 of an argument."""
 TITLE = 100
+TURNS, PROCESSES, DISK = 1000, 1024, 4 << 30
+"""Limits that these formats do not have, and no agent should meet."""
 UNPACKED, PACKED = "/tmp/solution", "/tmp/solution.b64"  # noqa: S108 - in the container
 
 
@@ -105,6 +107,9 @@ def _task(foreign: Foreign, kind: Kind, container: Container, name: str) -> Mapp
     tree["tests"]["script"] = {**script, "variables": foreign.variables}
     tree["tests"]["timeout_seconds"] = foreign.test_seconds
     tree["limits"] = {
+        "turns": TURNS,
+        "processes": PROCESSES,
+        "disk_bytes": DISK,
         "seconds": foreign.agent_seconds,
         "command_seconds": foreign.agent_seconds,
         "silence_seconds": foreign.agent_seconds,

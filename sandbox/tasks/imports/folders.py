@@ -1,5 +1,6 @@
 """Foreign folders, read without following anything out of them."""
 
+import hashlib
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from sandbox.model.errors import DocumentError
 
-MOST_FILES, MOST_BYTES = 5_000, 256 << 20
+MOST_FILES, MOST_BYTES, MOST_LEVELS = 5_000, 256 << 20, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +23,20 @@ Files = dict[str, File]
 """By path below the folder, with slashes."""
 
 
-def read(folder: Path) -> Files:
-    """Read all files below a folder; DocumentError for one that has more than a task should.
+def read(folder: Path) -> tuple[Files, tuple[str, ...]]:
+    """Read all files below a folder, and the names of what is none.
 
-    Symbolic links are neither followed nor kept.
+    Symbolic links are neither followed nor kept, nor is what is not a file. DocumentError for a
+    folder that has more than a task should.
     """
     found: Files = {}
+    odd: list[str] = []
     left = MOST_BYTES
     try:
-        for path in _walk(folder):
+        for path, regular in _walk(folder):
+            if not regular:
+                odd.append(path.relative_to(folder).as_posix())
+                continue
             content = path.read_bytes() if path.stat().st_size <= left else None
             if content is None or len(found) == MOST_FILES:
                 raise DocumentError(
@@ -45,17 +51,24 @@ def read(folder: Path) -> Files:
             f"{error.filename or folder}: cannot be read: {error.strerror}.",
             "Check the path and its permissions.",
         ) from error
-    return found
+    return found, tuple(odd)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path.is_symlink():
-            continue
-        if path.is_dir():
-            yield from _walk(path)
-        elif path.is_file():
-            yield path
+def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield all that is no folder, and whether it is a regular file."""
+    waiting = [(folder, 0)]
+    while waiting:
+        place, level = waiting.pop()
+        if level > MOST_LEVELS:
+            raise DocumentError(
+                f"{folder} holds more than {MOST_LEVELS} levels of folders.",
+                "Leave it out; nothing of it was imported.",
+            )
+        for path in sorted(place.iterdir()):
+            if path.is_dir() and not path.is_symlink():
+                waiting.append((path, level + 1))
+            else:
+                yield path, path.is_file() and not path.is_symlink()
 
 
 def below(files: Files, folder: str) -> Files:
@@ -64,6 +77,15 @@ def below(files: Files, folder: str) -> Files:
     return {
         path.removeprefix(start): file for path, file in files.items() if path.startswith(start)
     }
+
+
+def digest(files: Files) -> str:
+    """SHA-256 over names, modes and contents, as hexadecimal."""
+    whole = hashlib.sha256()
+    for path, file in sorted(files.items()):
+        content = hashlib.sha256(file.content).hexdigest()
+        whole.update(f"{path}\0{file.executable:d}\0{content}\n".encode(errors="surrogateescape"))
+    return whole.hexdigest()
 
 
 def lay(files: Files, folder: Path) -> None:

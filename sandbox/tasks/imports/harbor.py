@@ -7,7 +7,7 @@ Terminal-Bench 1: `task.yaml`, `Dockerfile`, `run-tests.sh`, `tests/`, `solution
 import re
 import shlex
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,9 +18,20 @@ from sandbox.tasks.imports.folders import File, Files
 
 Kind = Literal["harbor", "terminal-bench"]
 MEBIBYTE = 1 << 20
+LONGEST = 100
+"""Characters of a name."""
+LARGEST = 1e9
+"""Of a number that means seconds, mebibytes or processors."""
+_UNITS = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024 * 1024}
+"""Of sizes in mebibytes."""
 _COPYING = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(.+)$", re.MULTILINE | re.IGNORECASE)
+SYSTEM = ("bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "logs", "proc",
+          "run", "sbin", "sys", "tests", "tmp")  # fmt: skip
+"""Folders at the top that cannot become a link."""
+WITHIN = ("/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/usr/include", "/usr/local/bin",
+          "/usr/local/lib", "/var/lib", "/var/run", "/opt/verifier")  # fmt: skip
 _WORKDIR = re.compile(r"^[ \t]*WORKDIR[ \t]+(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_SERVICE = re.compile(r"^  (\w[\w-]*):[ \t]*$", re.MULTILINE)
+_SERVICE = re.compile(r"^( +)([\w.-]+):[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +57,21 @@ class Foreign:
     memory_bytes: int = 2 << 30
     cpus: float = 2.0
     notes: tuple[str, ...] = ()
+    digest: str = ""
+    """Of all its files."""
     fetches: fetched.Fetched = field(default_factory=fetched.Fetched)
 
 
 def read(kind: Kind, folder: Path) -> Foreign:
     """Read a task's folder; DocumentError names what it lacks, or what cannot be kept at all."""
-    files = folders.read(folder)
-    return _harbor(folder, files) if kind == "harbor" else _terminal_bench(folder, files)
+    files, odd = folders.read(folder)
+    found = _harbor(folder, files) if kind == "harbor" else _terminal_bench(folder, files)
+    if not found.name.isprintable() or len(found.name) > LONGEST:
+        _refuse(folder, ["its name is not a plain one"])
+    if not found.instruction:
+        _refuse(folder, ["it tells the agent nothing"])
+    notes = (*found.notes, f"Links were left out: {', '.join(odd[:3])}.") if odd else found.notes
+    return replace(found, notes=notes, digest=folders.digest(files))
 
 
 def _harbor(folder: Path, files: Files) -> Foreign:
@@ -63,7 +82,7 @@ def _harbor(folder: Path, files: Files) -> Foreign:
     tests, solution = folders.below(files, "tests"), folders.below(files, "solution")
     _need(folder, files, "instruction.md", "environment/Dockerfile", "tests/test.sh")
     _need(folder, files, "solution/solve.sh")
-    memory = environment.get("memory_mb")
+    memory = environment.get("memory_mb") or _mebibytes(environment.get("memory"))
     named = str(_table(config, "task").get("name") or folder.resolve().name)
     return Foreign(
         name=named.rpartition("/")[2],
@@ -88,9 +107,9 @@ def _harbor(folder: Path, files: Files) -> Foreign:
 def _terminal_bench(folder: Path, files: Files) -> Foreign:
     _need(folder, files, "task.yaml", "Dockerfile", "run-tests.sh", "solution.sh")
     config = _yaml(folder, files)
-    compose = files.get("docker-compose.yaml", File(b"", executable=False)).content.decode()
+    compose = files.get("docker-compose.yaml", File(b"", executable=False)).content
     problems = []
-    if len(_SERVICE.findall(compose.partition("services:")[2].partition("\nvolumes")[0])) > 1:
+    if _services(compose.decode(errors="replace")) > 1:
         problems.append("it needs several containers")
     if config.get("parser_name", "pytest") != "pytest":
         problems.append(f"its results are read by {config['parser_name']}, not by pytest's summary")
@@ -108,7 +127,7 @@ def _terminal_bench(folder: Path, files: Files) -> Foreign:
     told = f"Its image holds what grades it: {', '.join(leaks[:3])}."
     return Foreign(
         name=folder.resolve().name,
-        instruction=_instruction(folder, config),
+        instruction=_instruction(config),
         context=context,
         workdir=_workdir(folder, context, ""),
         tests=tests,
@@ -146,43 +165,64 @@ def _notes(config: dict[str, Any]) -> tuple[str, ...]:
     mode = agent.get("network_mode") or environment.get("network_mode")
     closed = mode == "no-network" or environment.get("allow_internet") is False
     notes = [] if closed else ["Its agent may use the network; here there is none."]
+    given = _table(config, "verifier").get("env")
+    if _is(given) and len(_variables(given)) < len(given):  # type: ignore[arg-type]
+        notes.append("Variables that its tests would take from the host are not set.")
     if environment.get("healthcheck"):
         notes.append("It waits for a health check; here the agent starts at once.")
     return tuple(notes)
 
 
+def _services(compose: str) -> int:
+    """Count the services of a compose file, by what is indented like the first."""
+    told = re.split(r"^\S", compose.partition("services:")[2], maxsplit=1, flags=re.MULTILINE)[0]
+    found = _SERVICE.findall(told)
+    return sum(indented == found[0][0] for indented, _ in found)
+
+
 def _workdir(folder: Path, context: Files, given: str) -> str:
     found = _WORKDIR.findall(_text(folder, context, "Dockerfile"))
     named = str(given or (found[-1] if found else "")).strip("\"'").rstrip("/")
-    if not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", named):
+    parts = named.split("/")[1:]
+    if not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", named) or {".", ".."} & {*parts}:
         _refuse(folder, [f"its working directory is {named or 'not set'}"])
-    if named.split("/")[1] in ("bin", "dev", "etc", "home", "lib", "proc", "sbin", "sys", "tmp",
-                               "tests", "logs"):  # fmt: skip
+    system = parts[0] in SYSTEM or (parts[0] in ("usr", "var", "opt") and len(parts) == 1)
+    if system or named.startswith(WITHIN):
         _refuse(folder, [f"its working directory is {named}, which cannot be a checkout"])
     return named
+
+
+def _lines(dockerfile: str) -> str:
+    """Join the lines that go on."""
+    return re.sub(r"\\[ \t]*\n", " ", dockerfile)
 
 
 def _copied(dockerfile: str) -> list[str]:
     """Give the sources that a Dockerfile copies by name."""
     found = []
-    for line in _COPYING.findall(dockerfile):
-        words = [word for word in shlex.split(line) if not word.startswith("--")]
+    for line in _COPYING.findall(_lines(dockerfile)):
+        words = [word for word in _split(line) if not word.startswith("--")]
         found += [word.removeprefix("./").rstrip("/") for word in words[:-1]]
     return [each for each in found if each not in ("", ".")]
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
 
 
 def _covers(source: str, path: str) -> bool:
     return path == source or path.startswith(f"{source}/")
 
 
-def _instruction(folder: Path, config: dict[str, Any]) -> str:
+def _instruction(config: dict[str, Any]) -> str:
     told = config.get("instruction")
     if told is None:
         listed = config.get("descriptions") or []
         told = "\n\n".join(str(each.get("description", "")) for each in listed if _is(each))
-    if not isinstance(told, str) or not told.strip():
-        _refuse(folder, ["it tells the agent nothing"])
-    return _without_canaries(str(told))
+    return _without_canaries(told if isinstance(told, str) else "")
 
 
 def _is(value: object) -> bool:
@@ -209,7 +249,7 @@ def _toml(folder: Path, files: Files) -> dict[str, Any]:
     _need(folder, files, "task.toml")
     try:
         return tomllib.loads(_text(folder, files, "task.toml"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise DocumentError(
             f"{folder / 'task.toml'}: {error}", "Correct it; nothing of it was imported."
         ) from error
@@ -229,7 +269,7 @@ def _yaml(folder: Path, files: Files) -> dict[str, Any]:
 
 def _text(folder: Path, files: Files, name: str) -> str:
     try:
-        return files[name].content.decode()
+        return files[name].content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise DocumentError(f"{folder / name}: is not UTF-8 text.", "Leave it out.") from error
 
@@ -260,4 +300,11 @@ def _variables(value: object) -> dict[str, str]:
 
 
 def _number(value: object, otherwise: float) -> float:
-    return float(value) if isinstance(value, int | float) and value > 0 else otherwise
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if plain and 0 < value <= LARGEST else otherwise  # type: ignore[arg-type,operator]
+
+
+def _mebibytes(value: object) -> float | None:
+    """Read an old size such as `2G`."""
+    found = re.fullmatch(r"([0-9]{1,9})([kmgt])b?", str(value).strip().lower())
+    return int(found[1]) * _UNITS[found[2]] if found else None

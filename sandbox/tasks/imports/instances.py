@@ -9,6 +9,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -45,6 +46,10 @@ def _listed(value: object) -> object:
     raise ValueError("is neither a list nor a list in a string")
 
 
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) else value
+
+
 Ids = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
@@ -53,19 +58,26 @@ class Instance(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    instance_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
-    repo: str = Field(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")
+    instance_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$")
+    repo: str = Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*/[A-Za-z0-9_-][A-Za-z0-9_.-]*$")
     base_commit: str = Field(default="", pattern=r"^([0-9a-f]{7,40})?$")
     patch: str = Field(min_length=1)
     test_patch: str = ""
     problem_statement: str = ""
     requirements: str = ""
     interface: str = ""
-    version: str = ""
+    version: Annotated[str, BeforeValidator(_as_text)] = ""
     fail_to_pass: Ids = Field(validation_alias=AliasChoices("FAIL_TO_PASS", "fail_to_pass"))
     pass_to_pass: Ids = Field(
         default=(), validation_alias=AliasChoices("PASS_TO_PASS", "pass_to_pass")
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_what_is_null(cls, data: object) -> object:
+        if not isinstance(data, dict):
+            return data
+        return {name: value for name, value in data.items() if value is not None}
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -109,35 +121,51 @@ class Instance(BaseModel):
         return plain.strip("-.")
 
 
-def read(path: Path) -> list[Instance]:
-    """Read a file: a list in JSON, or an instance a line; DocumentError names lines and fields."""
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A row that is no instance, with what is wrong with it."""
+
+    name: str
+    """Its id, or where it stands."""
+    problems: tuple[str, ...]
+
+
+def read(path: Path) -> tuple[list[Instance], list[Broken]]:
+    """Read a file: a list in JSON, or an instance a line.
+
+    What is wrong with a row is told by line and field, and ends nothing else. DocumentError where
+    the file cannot be read, or holds no row.
+    """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise _refusal(path, [f"has more than {MOST_BYTES} bytes"])
-        text = path.read_text(encoding="utf-8")
+            raise _refusal(path, f"has more than {MOST_BYTES} bytes")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DocumentError(
             f"{path}: cannot be read: {error.strerror}.", "Check the path and its permissions."
         ) from error
     except UnicodeDecodeError as error:
         told = "is not UTF-8 text; a data set in Parquet has to be written as JSON lines first"
-        raise _refusal(path, [told]) from error
-    problems: list[str] = []
+        raise _refusal(path, told) from error
+    broken: list[Broken] = []
     found: dict[str, Instance] = {}
     for place, data in _rows(path, text):
         try:
             instance = Instance.model_validate(data)
         except ValidationError as error:
-            problems += [f"{place}: {each}" for each in _told(error)]
+            known = data.get("instance_id") if isinstance(data, dict) else None
+            name = known if isinstance(known, str) and known.isprintable() else place
+            problems = tuple(f"{path}: {place}: {each}" for each in _told(error))
+            broken.append(Broken(name, problems[:PROBLEMS]))
             continue
         if instance.instance_id in found:
-            problems.append(f"{place}: instance_id: {instance.instance_id} is there twice")
+            twice = f"{path}: {place}: instance_id: {instance.instance_id} is there twice"
+            broken.append(Broken(instance.instance_id, (twice,)))
+            continue
         found[instance.instance_id] = instance
-    if not problems and not found:
-        problems.append("holds no instance")
-    if problems:
-        raise _refusal(path, problems)
-    return list(found.values())
+    if not found and not broken:
+        raise _refusal(path, "holds no instance")
+    return list(found.values()), broken
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[str, object]]:
@@ -146,7 +174,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, object]]:
         try:
             rows = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise _refusal(path, [f"is not JSON: {error}"]) from error
+            raise _refusal(path, f"is not JSON: {error}") from error
         yield from ((f"instance {number}", row) for number, row in enumerate(rows, 1))
         return
     for number, line in enumerate(text.split("\n"), 1):
@@ -154,7 +182,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, object]]:
             try:
                 yield f"line {number}", json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise _refusal(path, [f"line {number}: is not JSON: {error}"]) from error
+                raise _refusal(path, f"line {number}: is not JSON: {error}") from error
 
 
 def _told(error: ValidationError) -> Iterator[str]:
@@ -164,8 +192,5 @@ def _told(error: ValidationError) -> Iterator[str]:
         yield f"{field}: {said}" if field else said
 
 
-def _refusal(path: Path, problems: list[str]) -> DocumentError:
-    more = len(problems) - PROBLEMS
-    lines = [f"{path}: {each}" for each in problems[:PROBLEMS]]
-    lines += [f"{path}: and {more} more"] if more > 0 else []
-    return DocumentError("\n".join(lines), "Correct the file and repeat; nothing was imported.")
+def _refusal(path: Path, problem: str) -> DocumentError:
+    return DocumentError(f"{path}: {problem}", "Correct the file and repeat; nothing was imported.")

@@ -175,18 +175,30 @@ class _Draft:
         return sorted({*patched, *(path for path in named if path in known)})
 
     def _hidden(self, tests: Iterable[str]) -> dict[str, bytes]:
-        """Give what is laid into the checkout for the tests, their conftest files among it."""
+        """Give what is laid into the checkout for the tests, their conftest files among it.
+
+        A file that the fix is about, too, comes from the candidate; but for a conftest file, which
+        never does, and is laid as the fix leaves it.
+        """
+        tests = list(tests)
+        fixed = {} if self._instance.plants else _there(self._changed)
         known = {**self._files, **_there(self._tests)}
         gone = sorted(path for path, data in self._tests.items() if data is None)
         if gone:
             self.notes.append(f"The test patch removes {', '.join(gone)}, which stays here.")
-        above = (
+        both = sorted(path for path in _there(self._tests) if path in fixed and path not in tests)
+        if both:
+            told = f"The test patch is about files of the fix as well: {', '.join(both)}."
+            self.notes.append(f"{told} There the candidate's stay as they are.")
+        above = {
             str(folder / CONFTEST)
             for path in tests
             for folder in PurePosixPath(path).parents
-            if str(folder / CONFTEST) in known
-        )
-        return {path: known[path] for path in sorted({*_there(self._tests), *tests, *above})}
+            if str(folder / CONFTEST) in {*known, *fixed}
+        }
+        laid = {path: known[path] for path in {*_there(self._tests), *tests} - {*both}}
+        ours = {path: fixed.get(path, known.get(path)) for path in above}
+        return dict(sorted({**laid, **_there(ours)}.items()))
 
     def _filling(self, folder: Path) -> dict[str, str | list[str]]:
         seen, changed = self._layout, sorted(self._changed)

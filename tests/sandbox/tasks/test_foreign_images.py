@@ -31,6 +31,7 @@ def test_an_unknown_image_has_none() -> None:
     ("text", "found"),
     [
         ("FROM ubuntu:24.04\nRUN true\n", "ubuntu:24.04"),
+        ("FROM debian:bookworm AS only\r\nRUN true\r\n", "debian:bookworm"),
         ("# canary\nfrom --platform=linux/amd64 python:3.13\n", "python:3.13"),
     ],
 )
@@ -38,7 +39,7 @@ def test_the_one_image_that_a_dockerfile_is_from(text: str, found: str) -> None:
     assert from_of(text) == found
 
 
-@pytest.mark.parametrize("text", ["RUN true\n", "FROM a AS b\nFROM c\n", "FROM a AS b\n", ""])
-def test_several_stages_or_none_are_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["RUN true\n", "FROM a AS b\nFROM c\n", "", "FROM python:$V\n"])
+def test_several_stages_none_or_a_variable_are_refused(text: str) -> None:
     with pytest.raises(ImageError):
         from_of(text)

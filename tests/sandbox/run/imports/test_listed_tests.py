@@ -77,3 +77,26 @@ def test_tests_that_do_not_run_are_a_problem() -> None:
     crashed = report("a crashed").model_copy(update={"log": log})
     (problem,) = sorted_out(Listed(("a::new",), ()), report(), crashed).problems
     assert problem.endswith("a crashed; ModuleNotFoundError: No module named 'y'")
+
+
+def test_of_what_a_cut_id_stands_for_some_may_have_passed_before() -> None:
+    before = TestReport(outcomes={"a::t[x b]": "failed", "a::t[x c]": "passed"})
+    after = TestReport(outcomes={"a::t[x b]": "passed", "a::t[x c]": "passed"})
+    found = sorted_out(Listed(("a::t[x",), ()), before, after)
+    assert found.problems == ()
+    assert found.tests.fail_to_pass == ("a::t[x b]",)
+    assert found.tests.pass_to_pass == ("a::t[x c]",)
+
+
+def test_a_function_stands_for_its_cases() -> None:
+    found = sorted_out(Listed(("new",), ()), report(), TestReport(outcomes={"a::new[1]": "passed"}))
+    assert found.tests.fail_to_pass == ("a::new[1]",)
+
+
+def test_what_ended_too_early_without_the_fix_keeps_what_has_to_go_on_passing() -> None:
+    before = report("the tests took too long")
+    after = report(a__new="passed", a__old="passed")
+    found = sorted_out(Listed(("a::new",), ("a::old",)), before, after)
+    assert found.tests.pass_to_pass == ("a::old",)
+    (note,) = found.notes
+    assert "do not come to their end (the tests took too long)" in note

@@ -11,6 +11,8 @@ from sandbox.run.imports.workshop import Tried, Workshop
 
 ABOUT = Imported(instance="till-1", task="till-1/issue", outcome="refused")
 
+MADE_OF = "swebench till-1 00"
+
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
@@ -29,17 +31,41 @@ def held(folder: Path) -> Tried:
 
 
 def test_what_holds_is_kept(workshop: Workshop) -> None:
-    made = workshop.make(ABOUT, held)
+    made = workshop.make(ABOUT, MADE_OF, held)
     assert (made.outcome, made.notes) == ("imported", ("a note",))
     assert [each.name for each in workshop.tasks.iterdir()] == ["till-1"]
     assert (workshop.tasks / "till-1/issue/task.yaml").is_file()
 
 
 def test_what_is_there_is_left_as_it_is(workshop: Workshop) -> None:
-    (workshop.tasks / "till-1").mkdir(parents=True)
-    made = workshop.make(ABOUT, lambda _: pytest.fail("it is not to be made"))
+    workshop.make(ABOUT, MADE_OF, held)
+    made = workshop.make(ABOUT, MADE_OF, lambda _: pytest.fail("it is not to be made"))
     assert made.outcome == "there already"
-    assert not list((workshop.tasks / "till-1").iterdir())
+
+
+@pytest.mark.parametrize("other", ["swebench till-1 01", ""])
+def test_what_is_there_and_was_made_of_something_else_is_refused(
+    workshop: Workshop, other: str
+) -> None:
+    if other:
+        workshop.make(ABOUT, other, held)
+    else:
+        (workshop.tasks / "till-1").mkdir(parents=True)
+    made = workshop.make(ABOUT, MADE_OF, lambda _: pytest.fail("it is not to be made"))
+    assert made.outcome == "refused"
+    assert "made of something else" in made.problems[0]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(36, "File name too long"), RecursionError("deep"), ValueError("odd")]
+)
+def test_data_that_nobody_foresaw_ends_nothing_else(workshop: Workshop, error: Exception) -> None:
+    def odd(folder: Path) -> Tried:
+        raise error
+
+    made = workshop.make(ABOUT, MADE_OF, odd)
+    assert made.outcome == "refused"
+    assert made.problems[0].startswith("It cannot be read")
 
 
 def test_what_does_not_hold_leaves_nothing(workshop: Workshop) -> None:
@@ -47,7 +73,7 @@ def test_what_does_not_hold_leaves_nothing(workshop: Workshop) -> None:
         written(folder)
         return Tried(("it passes without the fix",))
 
-    made = workshop.make(ABOUT, wrong)
+    made = workshop.make(ABOUT, MADE_OF, wrong)
     assert (made.outcome, made.problems) == ("refused", ("it passes without the fix",))
     assert not workshop.tasks.exists()
 
@@ -57,7 +83,7 @@ def test_what_is_wrong_with_it_is_told_and_ends_nothing_else(workshop: Workshop)
         written(folder)
         raise UsageError("It is broken.", "Mend it.")
 
-    made = workshop.make(ABOUT, broken)
+    made = workshop.make(ABOUT, MADE_OF, broken)
     assert (made.outcome, made.problems) == ("refused", ("It is broken. Mend it.",))
     assert not workshop.tasks.exists()
 
@@ -71,18 +97,18 @@ def test_what_is_not_its_own_fault_ends_the_import_and_leaves_nothing(
         raise error
 
     with pytest.raises(type(error)):
-        workshop.make(ABOUT, ended)
+        workshop.make(ABOUT, MADE_OF, ended)
     assert not workshop.tasks.exists()
 
 
 def test_what_a_kill_has_left_is_taken_away(workshop: Workshop) -> None:
     (workshop.tasks / ".till-1.part/issue").mkdir(parents=True)
-    assert workshop.make(ABOUT, held).outcome == "imported"
+    assert workshop.make(ABOUT, MADE_OF, held).outcome == "imported"
     assert [each.name for each in workshop.tasks.iterdir()] == ["till-1"]
 
 
 def test_a_place_that_cannot_be_written_is_told(workshop: Workshop) -> None:
     workshop.tasks.write_text("a file is in the way")
-    made = workshop.make(ABOUT, held)
+    made = workshop.make(ABOUT, MADE_OF, held)
     assert made.outcome == "refused"
     assert "cannot be made" in made.problems[0]

@@ -1,12 +1,15 @@
 """Releases of a git repository hold all that a checkout holds, but for symbolic links."""
 
+import os
 import subprocess
 import tarfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from sandbox.tasks.authoring import git_history
+from sandbox.model.errors import UsageError
+from sandbox.tasks.authoring import bounded_git, git_history
 from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.repos import archive
 
@@ -71,3 +74,45 @@ def test_a_bare_repository_serves_as_well(upstream: Path, tmp_path: Path) -> Non
     git(tmp_path, "clone", "--quiet", "--bare", str(upstream), str(bare))
     found, _ = files(bare, tmp_path)
     assert "till.py" in found
+
+
+def test_a_clone_that_never_ends_is_given_up(
+    upstream: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_git, "SECONDS", 1)
+    os.mkfifo(upstream / ".git/packed-refs")
+    with pytest.raises(UsageError, match="did not end within 1 s"):
+        files(upstream, tmp_path)
+
+
+def test_a_shallow_clone_is_told_as_one(upstream: Path, tmp_path: Path) -> None:
+    (upstream / "more.py").write_text("")
+    git(upstream, "add", "--all")
+    git(upstream, "commit", "--quiet", "-m", "second")
+    first = git(upstream, "rev-parse", "HEAD~1")
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{upstream}", str(shallow))
+    work = tmp_path / "work"
+    work.mkdir()
+    with pytest.raises(UsageError) as raised:
+        git_history.found(Origin("git", str(shallow), first), "till", 1, work)
+    assert "shallow clone" in raised.value.message
+    assert "--unshallow" in raised.value.next_step
+
+
+def test_a_date_that_cannot_be_is_taken_for_the_latest(upstream: Path, tmp_path: Path) -> None:
+    tree = git(upstream, "rev-parse", "HEAD^{tree}")
+    text = f"tree {tree}\nauthor A <a@b> 9 +9999\ncommitter A <a@b> 9999999999 +9999\n\nodd\n"
+    made = subprocess.run(
+        ("git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"),
+        input=text,
+        cwd=upstream,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    git(upstream, "update-ref", "refs/heads/odd", made)
+    work = tmp_path / "work"
+    work.mkdir()
+    project = git_history.found(Origin("git", str(upstream), made), "till", 1, work)
+    assert project.releases[-1].date == datetime(2100, 1, 1, tzinfo=UTC)

@@ -53,14 +53,23 @@ def test_a_file_of_requirements_counts_more_than_extras() -> None:
         ),
         "base.txt": b"attrs # because\n-r requirements-dev.txt\n-r nowhere.txt\n",
     }
-    assert told(files).tests == ("attrs", "six==1.16")
+    assert told(files).tests == ("six==1.16", "attrs")
+
+
+def test_files_that_include_each_other_are_read_once() -> None:
+    files = {
+        f"requirements/{number}.txt": f"-r {number + 1}.txt\n-r {number + 1}.txt\n".encode()
+        for number in range(60)
+    }
+    files |= {"requirements-dev.txt": b"-r requirements/0.txt\n", "requirements/60.txt": b"six\n"}
+    assert told(files).tests == ("six",)
 
 
 def test_files_that_cannot_be_read_say_nothing() -> None:
     files = {
         "pyproject.toml": b"[project\n",
         "setup.cfg": b"\xff\n",
-        "setup.py": b"def (" + b"(" * 5_000,
+        "setup.py": b"a" + b".a" * 5_000 + b"()",
         "requirements-dev.txt": b"\xff\xfe\n",
     }
     assert told(files) == Needs()

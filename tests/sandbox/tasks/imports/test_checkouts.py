@@ -29,8 +29,11 @@ def test_a_last_line_without_an_end_is_no_obstacle() -> None:
     ("patch", "said"),
     [
         (CHANGE.replace("-one", "-ein"), "does not apply"),
-        (CHANGE.replace("a.py", "../a.py"), "does not apply"),
-        (CHANGE.replace("a.py", ".git/config"), "does not apply"),
+        (CHANGE.replace("a.py", "../a.py"), "not a plain path"),
+        (CHANGE.replace("a.py", ".git/config"), "not a plain path"),
+        (CHANGE + "--- /dev/null\n+++ /etc/hostname\n@@ -0,0 +1 @@\n+x\n", "not a plain path"),
+        (CHANGE + "diff --git a/../b/s b/../b/s\n", "not a plain path"),
+        (CHANGE.replace("a.py", "a\x07.py"), "not a plain path"),
         ("diff --git a/x b/x\nBinary files a/x and b/x differ\n", "cannot be read"),
         ("@@ -1 +1 @@\n-a\n+b\n", "cannot be read"),
     ],

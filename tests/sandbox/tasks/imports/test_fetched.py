@@ -13,7 +13,22 @@ from sandbox.tasks.imports.fetched import Fetched, told
         ("apk add --no-cache jq", Fetched(("jq",), ())),
         ("pip3 install --no-cache-dir six==1.16 2>/dev/null || true", Fetched((), ("six==1.16",))),
         ("python3 -m pip install --break-system-packages -q attrs", Fetched((), ("attrs",))),
-        ("pip install -r requirements.txt", Fetched()),
+        (
+            "pip install -r requirements.txt",
+            Fetched((), (), ("pip install -r requirements.txt",)),
+        ),
+        ("apt-get -y install curl=7.88.1-10+deb12u5", Fetched(("curl=7.88.1-10+deb12u5",))),
+        ("pip install attrs | tail -1 > log 2>&1 & wait", Fetched((), ("attrs",))),
+        ("(pip install 'numpy>=1,<2' &> /dev/null)", Fetched((), ("numpy>=1,<2",))),
+        ("uvx --with=six pytest", Fetched((), ("six", "pytest"))),
+        ("uv pip install --system six", Fetched((), ("six",))),
+        ("npm install left-pad", Fetched((), (), ("npm install left-pad",))),
+        ("wget $URL", Fetched((), (), ("wget $URL",))),
+        (
+            "pip install git+https://x.org/y.git",
+            Fetched((), (), ("pip install git+https://x.org/y.git",)),
+        ),
+        ("pip list; apt-get update; uv run x", Fetched()),
         ("uv init\nuv add pytest==8.4.1\nuv run pytest x -rA", Fetched((), ("pytest==8.4.1",))),
         (
             "uvx -p 3.13 -w pytest==8.4.1 -w pytest-json-ctrf==0.3.5 pytest --ctrf /x -rA",
@@ -30,3 +45,7 @@ from sandbox.tasks.imports.fetched import Fetched, told
 )
 def test_packages_are_told_by_who_has_them(script: str, found: Fetched) -> None:
     assert told([script]) == found
+
+
+def test_a_script_that_goes_on_for_ever_is_read_at_once() -> None:
+    assert told(["uv " * 60_000, "pip install " * 60_000])

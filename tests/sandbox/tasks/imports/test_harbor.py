@@ -47,6 +47,8 @@ max_test_timeout_sec: 30.0
     "solution.sh": "wc -l < data/log > count\n",
 }
 
+UNSET = "Variables that its tests would take from the host are not set."
+
 
 def written(folder: Path, files: Mapping[str, str | None]) -> Path:
     for name, text in files.items():
@@ -65,7 +67,7 @@ def test_a_folder_of_harbor_is_read(tmp_path: Path) -> None:
     assert (found.agent_seconds, found.test_seconds) == (900, 60)
     assert (found.cpus, found.memory_bytes) == (1, 512 << 20)
     assert found.variables == {"MODE": "strict"}
-    assert found.notes == ()
+    assert found.notes == (UNSET,)
 
 
 def test_a_folder_of_terminal_bench_is_read(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_what_grades_and_lies_in_the_image_is_told(tmp_path: Path) -> None:
 def test_a_network_that_is_not_there_is_told(tmp_path: Path) -> None:
     text = HARBOR["task.toml"].replace('network_mode = "no-network"\n', "")
     found = harbor.read("harbor", written(tmp_path, {**HARBOR, "task.toml": text}))
-    assert found.notes == ("Its agent may use the network; here there is none.",)
+    assert found.notes == ("Its agent may use the network; here there is none.", UNSET)
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,13 @@ def test_a_network_that_is_not_there_is_told(tmp_path: Path) -> None:
         ({"task.toml": "[verifier]\nenvironment_mode = 'separate'"}, "an image of their own"),
         ({"environment/docker-compose.yaml": "services: {}"}, "several containers"),
         ({"environment/Dockerfile": "FROM debian\n"}, "working directory is not set"),
+        ({"environment/Dockerfile": "FROM debian\nWORKDIR /usr\n"}, "cannot be a checkout"),
+        ({"environment/Dockerfile": "FROM debian\nWORKDIR /a/../etc\n"}, "working directory is"),
+        ({"instruction.md": "<!-- canary GUID 1 -->\n"}, "tells the agent nothing"),
+        ({"task.toml": '[task]\nname = "a\\nb"'}, "not a plain one"),
+        ({"task.toml": f"[task]\nname = '{'x' * 300}'"}, "not a plain one"),
+        ({"task.toml": f"a = {'[' * 5_000}"}, "task.toml"),
+        ({"task.toml": f"a = {'9' * 5_000}"}, "task.toml"),
     ],
 )
 def test_what_cannot_be_kept_refuses_a_folder_of_harbor(
@@ -121,6 +130,7 @@ def test_what_cannot_be_kept_refuses_a_folder_of_harbor(
         ({"task.yaml": "instruction: ''\n"}, "tells the agent nothing"),
         ({"task.yaml": "a: &x [1]\nb: *x\n"}, "task.yaml:"),
         ({"docker-compose.yaml": "services:\n  client:\n    x: y\n  db:\n    x: y\n"}, "several"),
+        ({"docker-compose.yaml": "services:\n    a:\n        x: y\n    b:\n"}, "several"),
         ({"run-tests.sh": None}, "it has no run-tests.sh"),
     ],
 )
@@ -132,6 +142,39 @@ def test_what_cannot_be_kept_refuses_a_folder_of_terminal_bench(
     assert said in raised.value.message
 
 
+@pytest.mark.parametrize(
+    ("said", "mebibytes"),
+    [("memory_mb = inf", 2048), ("memory_mb = true", 2048), ("memory = '4G'", 4096)],
+)
+def test_an_odd_size_is_no_size(tmp_path: Path, said: str, mebibytes: int) -> None:
+    text = HARBOR["task.toml"].replace("memory_mb = 512", said)
+    found = harbor.read("harbor", written(tmp_path, {**HARBOR, "task.toml": text}))
+    assert found.memory_bytes == mebibytes << 20
+
+
+@pytest.mark.parametrize(
+    "dockerfile",
+    [
+        "FROM ubuntu:24.04\nWORKDIR /app\nCOPY data \\\n  tests ./\n",
+        "FROM ubuntu:24.04\r\nWORKDIR /app\r\nCOPY it's tests /x\r\n",
+    ],
+)
+def test_odd_lines_of_a_dockerfile_are_read(tmp_path: Path, dockerfile: str) -> None:
+    changed = {**BENCH, "Dockerfile": dockerfile}
+    folder = written(tmp_path, changed)
+    (folder / "Dockerfile").write_bytes(dockerfile.encode())
+    found = harbor.read("terminal-bench", folder)
+    assert found.workdir == "/app"
+    assert "tests/test_outputs.py" in found.context
+
+
+def test_folders_without_an_end_are_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path, HARBOR)
+    (folder / "/".join(["x"] * 100)).mkdir(parents=True)
+    with pytest.raises(DocumentError, match="levels of folders"):
+        harbor.read("harbor", folder)
+
+
 def test_links_lead_nowhere_and_giants_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +183,9 @@ def test_links_lead_nowhere_and_giants_are_refused(
     folder = written(tmp_path / "task", HARBOR)
     (folder / "environment/link").symlink_to(secret)
     (folder / "environment/up").symlink_to(tmp_path)
-    assert set(harbor.read("harbor", folder).context) == {"Dockerfile", "data/log"}
+    found = harbor.read("harbor", folder)
+    assert set(found.context) == {"Dockerfile", "data/log"}
+    assert "Links were left out: environment/link, environment/up." in found.notes
     monkeypatch.setattr(folders, "MOST_BYTES", 100)
     with pytest.raises(DocumentError, match="holds more than"):
         harbor.read("harbor", folder)

@@ -31,7 +31,8 @@ def written(tmp_path: Path, *rows: dict[str, Any] | str) -> Path:
 
 
 def one(tmp_path: Path, **changed: object) -> Instance:
-    (found,) = read(written(tmp_path, {**BENCH, **changed}))
+    (found,), broken = read(written(tmp_path, {**BENCH, **changed}))
+    assert not broken
     return found
 
 
@@ -48,7 +49,7 @@ def test_pro_tells_requirements_and_interface(tmp_path: Path) -> None:
     row = {**BENCH, "requirements": "- A name.", "interface": "name() -> str"}
     row["fail_to_pass"] = f"['{row.pop('FAIL_TO_PASS')[2:-2]}']"
     row["pass_to_pass"] = row.pop("PASS_TO_PASS")
-    (found,) = read(written(tmp_path, row))
+    (found,), _ = read(written(tmp_path, row))
     assert found.fail_to_pass == ("tests/test_a.py::test_b",)
     assert found.told.endswith("Requirements:\n- A name.\n\nInterface:\nname() -> str")
 
@@ -68,7 +69,7 @@ def test_a_name_serves_as_a_folder(tmp_path: Path) -> None:
 def test_a_list_in_json_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "all.json"
     path.write_text(json.dumps([BENCH]))
-    assert [each.instance_id for each in read(path)] == ["pallets__flask-5014"]
+    assert [each.instance_id for each in read(path)[0]] == ["pallets__flask-5014"]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,8 @@ def test_a_list_in_json_is_read_too(tmp_path: Path) -> None:
         ({"base_commit": ""}, "line 1: base_commit is missing"),
         ({"base_commit": "--upload-pack=x"}, "line 1: base_commit: "),
         ({"repo": "../../etc"}, "line 1: repo: "),
+        ({"repo": "../x"}, "line 1: repo: "),
+        ({"instance_id": "x" * 300}, "line 1: instance_id: "),
         ({"instance_id": "../x"}, "line 1: instance_id: "),
         ({"patch": ""}, "line 1: patch: "),
     ],
@@ -88,24 +91,26 @@ def test_a_list_in_json_is_read_too(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_by_line_and_field(
     tmp_path: Path, changed: dict[str, Any], said: str
 ) -> None:
-    with pytest.raises(DocumentError) as raised:
-        read(written(tmp_path, {**BENCH, **changed}))
-    assert said in raised.value.message
-    assert "nothing was imported" in raised.value.next_step
+    other = {**BENCH, "instance_id": "pallets__flask-1"}
+    found, (broken,) = read(written(tmp_path, {**BENCH, **changed}, other))
+    assert [each.instance_id for each in found] == ["pallets__flask-1"]
+    assert said in broken.problems[0]
+
+
+def test_an_instance_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    found, (broken,) = read(written(tmp_path, BENCH, BENCH))
+    assert len(found) == 1
+    assert "line 2: instance_id: pallets__flask-5014 is there twice" in broken.problems[0]
+
+
+def test_what_is_null_or_a_number_is_taken_for_what_it_means(tmp_path: Path) -> None:
+    found = one(tmp_path, requirements=None, PASS_TO_PASS=None, test_patch=None, version=2.3)
+    assert (found.requirements, found.pass_to_pass, found.version) == ("", (), "2.3")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ("", "holds no instance"),
-        ("{", "line 1: is not JSON"),
-        ("[" * 100_000, "is not JSON"),
-        ("[1]", "instance 1: "),
-        (
-            f"{json.dumps(BENCH)}\n{json.dumps(BENCH)}\n",
-            "line 2: instance_id: pallets__flask-5014 is",
-        ),
-    ],
+    [("", "holds no instance"), ("{", "line 1: is not JSON"), ("[" * 100_000, "is not JSON")],
 )
 def test_a_file_that_holds_no_instances_says_so(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "instances.jsonl"
@@ -113,6 +118,7 @@ def test_a_file_that_holds_no_instances_says_so(tmp_path: Path, text: str, said:
     with pytest.raises(DocumentError) as raised:
         read(path)
     assert said in raised.value.message
+    assert "nothing was imported" in raised.value.next_step
 
 
 def test_a_parquet_file_says_what_to_do(tmp_path: Path) -> None:

@@ -69,8 +69,13 @@ class Candidate:
     """Absolute paths that changed and do not cross, and why."""
 
 
-def take(session: Session, changes: ChangeSet, scope: Scope, worktree: str) -> Candidate:
-    """Read the candidate out of the agent's session, whose processes are dead."""
+def take(
+    session: Session, changes: ChangeSet, scope: Scope, worktree: str, *, configured: bool = False
+) -> Candidate:
+    """Read the candidate out of the agent's session, whose processes are dead.
+
+    `configured` lets configuration cross by its name, for who is tested by a script of others.
+    """
     base = worktree.rstrip("/") + "/"
     named = {
         pattern if pattern.startswith("/") else base + pattern
@@ -83,7 +88,7 @@ def take(session: Session, changes: ChangeSet, scope: Scope, worktree: str) -> C
     left = TOTAL_LIMIT
     for change in changes.changes:
         path = change.path.removeprefix(base)
-        why = _objection(change, base, named)
+        why = _objection(change, base, named | {change.path} if configured else named)
         if why is None and _is_file(change.after):
             content = _read(session, path, base, change, left)
             if isinstance(content, bytes):

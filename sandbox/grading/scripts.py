@@ -22,7 +22,7 @@ from sandbox.tasks.library import LoadedTask
 STAND_INS = Path(__file__).with_name("offline")
 TESTS, LOGS, THERE = "/tests", "/logs/verifier", "/opt/verifier-offline"
 VERIFIER = "/opt/verifier"
-LOG_LIMIT = 64 << 10
+LOG_LIMIT, PRINTED_LIMIT = 64 << 10, 16 << 20
 REWARD = "reward"
 """The id of what a reward file says."""
 
@@ -63,7 +63,7 @@ def run_script(
             },
             user=ROOT,
             timeout=task.task.tests.timeout_seconds,
-            stdout_limit=LOG_LIMIT * 16,
+            stdout_limit=PRINTED_LIMIT,
             stderr_limit=LOG_LIMIT,
             kill_survivors=True,
         )

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from sandbox.model import documents
 from sandbox.model.errors import UsageError
 from sandbox.tasks import library
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.suites import suite
 
-ALL = "all"
+ALL, TAG, LIST = "all", "tag:", ".txt"
 
 
 def chosen(
@@ -17,8 +18,9 @@ def chosen(
 ) -> list[LoadedTask]:
     """Read the tasks that words name, each once and in their order.
 
-    A word is a task or a variant, a pattern over the names of tasks, `all`, or the YAML file of a
-    suite. Of them those stay that are of one of the facets and, of suites, of one of the levels.
+    A word is a task or a variant, a pattern over the names of tasks, `tag:` with a tag or a pattern
+    over tags, `all`, the YAML file of a suite, or a text file with such words, one a line. Of them
+    those stay that are of one of the facets and, of suites, of one of the levels.
     UsageError where a word, or all of them together, name nothing.
     """
     found = {task.task.id: task for word in words for task in _named(word, facets, levels)}
@@ -39,6 +41,10 @@ def _named(word: str, facets: Sequence[str], levels: Sequence[str]) -> Iterable[
     if word.endswith((".yaml", ".yml")):
         yield from _of_suite(Path(word), facets, levels)
         return
+    if word.endswith(LIST):
+        for each in _listed(Path(word)):
+            yield from _named(each, facets, levels)
+        return
     if levels:
         raise UsageError(f"{word} has no level.", "--level goes with the file of a suite.")
     for name in _names(word):
@@ -51,11 +57,37 @@ def _names(word: str) -> list[str]:
     known = library.names()
     if word == ALL:
         return known
+    if word.startswith(TAG):
+        return _tagged(word.removeprefix(TAG), known)
     if not set(word) & set("*?["):
         return [word]
     found = [name for name in known if fnmatchcase(name, word)]
     if not found:
         raise UsageError(f"No task's name is like {word}.", "`sandbox tasks` lists the tasks.")
+    return found
+
+
+def _tagged(pattern: str, known: list[str]) -> list[str]:
+    tags = {name: library.load(name).task.tags for name in known}
+    found = [name for name in known if any(fnmatchcase(tag, pattern) for tag in tags[name])]
+    if not found:
+        every = sorted({tag for each in tags.values() for tag in each})
+        raise UsageError(
+            f"No task has a tag like {pattern!r}.", f"There are {', '.join(every) or 'none'}."
+        )
+    return found
+
+
+def _listed(path: Path) -> list[str]:
+    """Read a list of tasks; what stands behind `#` says nothing."""
+    lines = documents.read(path).splitlines()
+    words = [line.partition("#")[0].strip() for line in lines]
+    for number, word in enumerate(words, 1):
+        if word.endswith(LIST):
+            raise UsageError(f"{path}:{number}: a list does not name other lists.", f"Take {word}.")
+    found = [word for word in words if word]
+    if not found:
+        raise UsageError(f"{path} names no task.", "Write a task, a pattern or a suite a line.")
     return found
 
 

@@ -1,5 +1,6 @@
 """A foreign task, tried: the tests that it lists without the fix and with it, oracle and `null`."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
 SHOWN = 3
+_ERROR = re.compile(r"^E  +.+$|^\w+(?:Error|Exception)\b.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +161,5 @@ def _reason(folder: RunFolder) -> str:
 
 def _error(report: TestReport) -> str:
     """Give the last error that a run of pytest has printed, if it has."""
-    errors = [line[1:].strip() for line in report.log.splitlines() if line.startswith("E  ")]
-    return f"; {errors[-1]}" if errors else ""
+    errors = _ERROR.findall(report.log)
+    return f"; {errors[-1].removeprefix('E ').strip()}" if errors else ""

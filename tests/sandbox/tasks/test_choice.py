@@ -27,6 +27,26 @@ def test_names_patterns_and_all_of_them() -> None:
     ]
 
 
+def test_tags_and_patterns_over_tags() -> None:
+    tagged = [name for name in library.names() if "hooks" in library.load(name).task.tags]
+    assert tagged
+    assert ids("tag:hooks") == tagged
+    assert set(tagged) <= set(ids("tag:hook*"))
+
+
+def test_a_text_file_of_words(tmp_path: Path) -> None:
+    listed = tmp_path / "tasks.txt"
+    listed.write_text("# mine\nqs/*  # all of them\n\nhumanize/file-sizes\nqs/guard-once\n")
+    assert ids(str(listed)) == ["qs/guard-once", "humanize/file-sizes"]
+    listed.write_text(f"{SUITE}\n")
+    assert ids(str(listed), levels=("L3",)) == ids(str(SUITE), levels=("L3",))
+    for text, told in (("# none\n", "names no task"), ("a\nb.txt\n", "tasks.txt:2: a list does")):
+        listed.write_text(text)
+        with pytest.raises(UsageError) as caught:
+            ids(str(listed))
+        assert told in caught.value.message
+
+
 def test_a_suites_file_by_facet_and_level() -> None:
     pins = suite.read(SUITE).variants
     found = ids(str(SUITE), facets=("permission",), levels=("L3", "L6"))
@@ -45,6 +65,7 @@ def test_a_suites_file_by_facet_and_level() -> None:
         (("qs/*",), ("permission",), (), "of the facet permission"),
         (("qs/*",), (), ("L3",), "has no level"),
         ((str(SUITE),), (), ("L9",), "of the level L9"),
+        (("tag:nothing",), (), (), "offline-install"),
     ],
 )
 def test_what_names_nothing_is_told(

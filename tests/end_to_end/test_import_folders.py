@@ -66,6 +66,8 @@ def test_folders_of_harbor_that_hold_become_tasks(
     assert again.code == 0, again
     assert json.loads(again.out)[0]["outcome"] == "there already"
 
+    checked = sandbox("check", "count-good/task", **project.environment)
+    assert checked.code == 0, checked
     shown = sandbox("show", "count-good/task", **project.environment)
     assert "Count the lines." in shown.out
     # Reward and tests of the agent's own stay in its container, and what pytest loads by its name.

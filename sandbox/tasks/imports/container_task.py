@@ -116,11 +116,11 @@ def _task(foreign: Foreign, kind: Kind, container: Container, name: str) -> Mapp
         "memory_bytes": foreign.memory_bytes,
         "cpus": foreign.cpus,
     }
-    tree["oracle"] = list(_oracle(foreign))
+    tree["plan"]["segments"][0]["does"] = list(_solving(foreign))
     return tree
 
 
-def _oracle(foreign: Foreign) -> Iterator[dict[str, object]]:
+def _solving(foreign: Foreign) -> Iterator[dict[str, object]]:
     """Bring its solution into the container and run it, as its author's harness does."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
@@ -136,7 +136,6 @@ def _oracle(foreign: Foreign) -> Iterator[dict[str, object]]:
         f"mkdir {UNPACKED} && base64 -d {PACKED} | tar -xz -C {UNPACKED} && "
         f"cd {foreign.workdir} && bash {UNPACKED}/{foreign.solve}"
     )
-    yield {"action": "final_answer", "arguments": {"fields": {}}}
 
 
 def _command(line: str) -> dict[str, object]:

@@ -41,6 +41,9 @@ BY_NAME_ONLY = (
     *(".git*",),
 )
 
+UNNAMED = "it configures a test runner or git, and the scope does not name this very file"
+"""Why configuration stays behind."""
+
 SILENT = (Owner.GENERATED, Owner.GIT)
 CACHES = frozenset(("__pycache__", ".pytest_cache"))
 """Never part of anybody's work, so not worth a reason each."""
@@ -69,13 +72,8 @@ class Candidate:
     """Absolute paths that changed and do not cross, and why."""
 
 
-def take(
-    session: Session, changes: ChangeSet, scope: Scope, worktree: str, *, configured: bool = False
-) -> Candidate:
-    """Read the candidate out of the agent's session, whose processes are dead.
-
-    `configured` lets configuration cross by its name, for who is tested by a script of others.
-    """
+def take(session: Session, changes: ChangeSet, scope: Scope, worktree: str) -> Candidate:
+    """Read the candidate out of the agent's session, whose processes are dead."""
     base = worktree.rstrip("/") + "/"
     named = {
         pattern if pattern.startswith("/") else base + pattern
@@ -88,7 +86,7 @@ def take(
     left = TOTAL_LIMIT
     for change in changes.changes:
         path = change.path.removeprefix(base)
-        why = _objection(change, base, named | {change.path} if configured else named)
+        why = _objection(change, base, named)
         if why is None and _is_file(change.after):
             content = _read(session, path, base, change, left)
             if isinstance(content, bytes):
@@ -179,7 +177,7 @@ def _objection(change: Change, base: str, named: set[str]) -> str | None:
         return "a test runner or Python would load it by its name"
     by_name = any(fnmatchcase(part, pattern) for part in relative for pattern in BY_NAME_ONLY)
     if by_name and change.path not in named:
-        return "it configures a test runner or git, and the scope does not name this very file"
+        return UNNAMED
     if change.after is None or _is_file(change.after):
         return _special_bits(change.after)
     if change.after.kind is FileKind.DIRECTORY:

@@ -219,11 +219,7 @@ def _judged(
         folder.save(folder.changes, collected.changes)
         write_whole(folder.patch, collected.patch.encode())
         candidate = candidates.take(
-            session,
-            collected.changes,
-            trial.task.task.scope,
-            trial.task.worktree,
-            configured=trial.task.task.tests.script is not None,
+            session, collected.changes, trial.task.task.scope, trial.task.worktree
         )
         candidates.pack(candidate, folder.candidate)
         if not trial.keep:

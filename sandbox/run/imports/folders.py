@@ -16,6 +16,7 @@ from sandbox.model.errors import (
 from sandbox.model.imported import Imported
 from sandbox.model.scratch import Scratch
 from sandbox.model.session import ROOT, Command
+from sandbox.run.imports.listed_tests import Judged
 from sandbox.run.imports.workshop import Tried, Workshop, own_faults
 from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
@@ -59,12 +60,20 @@ class FolderImporter:
             checkout = scratch / "checkout.tar.gz"
             container, left = self._read(container, folder, checkout)
             container_task.finish(foreign, self.kind, container, folder, checkout, shop.sources)
-        loaded = library.load_at(folder)
-        problems = shop.judged(loaded, shop.images.ensure(loaded, shop.tell))
+        judged = self._judged(folder)
+        if judged.problems and judged.unnamed:
+            container_task.name_files(folder, judged.unnamed)
+            told = f"Configuration that its solution writes crosses: {', '.join(judged.unnamed)}."
+            judged, notes = self._judged(folder), (*notes, told)
+        problems = judged.problems
         if problems and foreign.fetches.unknown:
             fetched = "; ".join(foreign.fetches.unknown[:3])
             problems += (f"Its tests fetch what is not there: {fetched}",)
         return Tried(problems, (*foreign.notes, *notes, *left))
+
+    def _judged(self, folder: Path) -> Judged:
+        loaded = library.load_at(folder)
+        return self.workshop.judged(loaded, self.workshop.images.ensure(loaded, self.workshop.tell))
 
     def _built(self, foreign: Foreign, folder: Path) -> tuple[Container, tuple[str, ...]]:
         """Build its author's image with what ours has: of its own base, or of ours for it."""

@@ -49,4 +49,4 @@ class InstanceImporter:
             return Tried(found.problems, notes)
         text = yaml_tree.text(found.tests.model_dump(mode="json"))
         write_whole(written.folder / TESTS, text.encode())
-        return Tried(shop.judged(library.load_at(written.folder), image), notes)
+        return Tried(shop.judged(library.load_at(written.folder), image).problems, notes)

@@ -1,10 +1,11 @@
 """A foreign task, tried: the tests that it lists without the fix and with it, oracle and `null`."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sandbox.agents.scripted import null_agent
+from sandbox.container import candidate as candidates
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import RunGrade, TestOutcome, TestReport, Verdict
 from sandbox.model.run_folder import RunFolder
@@ -135,10 +136,19 @@ def _some(tests: list[str]) -> str:
     return ", ".join(tests[:SHOWN]) + more
 
 
-def judged(
-    task: LoadedTask, image: BuiltImage, engine: Engine, store: Store
-) -> Iterator[tuple[str, str]]:
-    """Run the oracle, which has to pass, and `null`, which must not; what is wrong with each."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of the oracle, which has to pass, and of `null`, which must not."""
+
+    problems: tuple[str, ...]
+    unnamed: tuple[str, ...]
+    """Configuration that the oracle has written, and that stayed behind; from the worktree on."""
+
+
+def judged(task: LoadedTask, image: BuiltImage, engine: Engine, store: Store) -> Judged:
+    """Run both; raises as `perform` does."""
+    problems: list[str] = []
+    unnamed: tuple[str, ...] = ()
     oracle = scripted(task.task, task.task.oracle)
     for name, agent, passes in (
         ("oracle", oracle, True),
@@ -146,8 +156,14 @@ def judged(
     ):
         trial = Trial(task, image, agent, ScriptedApprover(task.task.policy))
         folder = perform(trial, engine, store, Silent())
+        if passes:
+            refused = candidates.unpack(folder.candidate).refused
+            below = f"{task.worktree}/"
+            left = (path for path, why in refused.items() if why == candidates.UNNAMED)
+            unnamed = tuple(path.removeprefix(below) for path in left if path.startswith(below))
         if (folder.record().verdict is Verdict.PASSED) is not passes:
-            yield name, _reason(folder)
+            problems.append(f"{name}: {_reason(folder)}")
+    return Judged(tuple(problems), unnamed)
 
 
 def _reason(folder: RunFolder) -> str:

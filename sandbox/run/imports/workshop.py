@@ -19,6 +19,7 @@ from sandbox.model.imported import Imported
 from sandbox.model.scratch import Scratch
 from sandbox.model.store import Store
 from sandbox.run.imports import listed_tests
+from sandbox.run.imports.listed_tests import Judged
 from sandbox.tasks.images import BuiltImage, Images
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.sources import Sources
@@ -75,11 +76,10 @@ class Workshop:
                     told["outcome"] = "imported"
         return about.model_copy(update=told)
 
-    def judged(self, task: LoadedTask, image: BuiltImage) -> tuple[str, ...]:
-        """Run the oracle, which has to pass, and `null`, which must not; what is wrong."""
+    def judged(self, task: LoadedTask, image: BuiltImage) -> Judged:
+        """Run the oracle, which has to pass, and `null`, which must not."""
         self.tell("running its oracle and an agent that does nothing")
-        ends = listed_tests.judged(task, image, self.engine, self.store)
-        return tuple(f"{agent}: {said}" for agent, said in ends)
+        return listed_tests.judged(task, image, self.engine, self.store)
 
 
 @contextmanager

@@ -4,9 +4,10 @@ import base64
 import io
 import re
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from sandbox.container.candidate import WILD
 from sandbox.model import documents, yaml_tree
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.container import Container
@@ -89,6 +90,18 @@ def finish(
     documents.parse(task, folder / TASK, TaskFile)
     (folder / TASK).write_text(f"# Imported from the folder {foreign.name}.\n{task}")
     folders.lay(foreign.tests, folder / "hidden")
+
+
+def name_files(folder: Path, paths: Iterable[str]) -> None:
+    """Let configuration cross over: the task's scope names each file, from the worktree on."""
+    path = folder / TASK
+    tree, _ = yaml_tree.compose(path.read_text())
+    data = tree.data()
+    assert isinstance(data, dict)  # noqa: S101 - it was written here
+    plain = [each for each in paths if not WILD.intersection(each)]
+    data["scope"]["may"] = [*plain, *data["scope"]["may"]]
+    head = path.read_text().partition("\n")[0]
+    path.write_text(f"{head}\n{yaml_tree.text(data)}")
 
 
 def _task(foreign: Foreign, kind: Kind, container: Container, name: str) -> Mapping[str, object]:

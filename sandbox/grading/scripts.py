@@ -1,6 +1,6 @@
 """An author's own test script, run on a candidate in the fresh session, and what it says.
 
-Formats: https://harborframework.com (reward files), Terminal-Bench 1 (pytest's short summary). It
+Formats: Harbor (reward files), Terminal-Bench 1 (pytest's short summary); see docs/import.md. It
 runs as root beside the candidate, as its author meant it: what it says is believed. The network is
 off, so what it would fetch lies in `/opt/verifier`, and stand-ins answer for uv and pip.
 """
@@ -19,7 +19,9 @@ from sandbox.model.session import ROOT, Command
 from sandbox.model.task_tests import TestScript
 from sandbox.tasks.library import LoadedTask
 
-STAND_INS = Path(__file__).with_name("offline")
+OFFLINE = Path(__file__).with_name("offline")
+STAND_INS = {"curl": ("curl",), "pip": ("pip", "pip3"), "uv": ("uv", "uvx")}
+"""By file of that folder: the programs for which it stands."""
 TESTS, LOGS, THERE = "/tests", "/logs/verifier", "/opt/verifier-offline"
 VERIFIER = "/opt/verifier"
 LOG_LIMIT, PRINTED_LIMIT = 64 << 10, 16 << 20
@@ -82,10 +84,10 @@ def _prepare(session: Session, hidden: Mapping[str, bytes]) -> None:
     for path, content in hidden.items():
         mode = 0o755 if path.endswith(".sh") or content.startswith(b"#!") else 0o644
         session.write(f"{TESTS}/{path}", content, mode=mode, user=ROOT, parents=True)
-    for place in sorted(STAND_INS.iterdir()):
-        session.write(
-            f"{THERE}/{place.name}", place.read_bytes(), mode=0o755, user=ROOT, parents=True
-        )
+    for file, programs in STAND_INS.items():
+        content = (OFFLINE / file).read_bytes()
+        for name in programs:
+            session.write(f"{THERE}/{name}", content, mode=0o755, user=ROOT, parents=True)
     session.write("/root/.local/bin/env", b"", user=ROOT, parents=True)
     session.run(Command(argv=("/bin/mkdir", "-p", LOGS), user=ROOT))
 

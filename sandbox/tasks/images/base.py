@@ -54,9 +54,7 @@ def make(recipe: Recipe, work: Work) -> ImageInfo:
 def pulled(recipe: Recipe, work: Work, base: BaseImage) -> ImageInfo:
     """Give the image that the engine has pulled our name and labels."""
     (work.folder / "Dockerfile").write_text(f"FROM {base.pull}\n")
-    return work.engine.build(
-        work.folder, tag=recipe.tag, labels=recipe.labels, network="none", on_line=work.on_line
-    )
+    return work.build(recipe)
 
 
 def bootstrapped(recipe: Recipe, work: Work, base: BaseImage) -> ImageInfo:

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import time
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -86,13 +87,7 @@ def environment(name: str, container: Container, folder: Path, needs: Repository
         copy(files.values(), work.folder / "mirror")
         listed = files_of(needs)["requirements.txt"] if needs else ""
         (work.folder / "requirements.txt").write_text(listed)
-        return work.engine.build(
-            work.folder,
-            tag=recipe.tag,
-            labels=recipe.labels,
-            network="none",
-            on_line=work.on_line,
-        )
+        return work.build(recipe)
 
     inputs = (source.read_text(), *(each.model_dump_json() for each in requirements))
     return Recipe(f"{NAME}-{name}-environment", digest(below, *inputs), below, make)
@@ -108,14 +103,7 @@ def adapted(name: str, container: Container, folder: Path) -> Recipe:
         dockerfile(source / toolchain.TOOLCHAIN, work)
         shutil.copytree(source / "etc", work.folder / "etc")
         arguments = {"PACKAGES": packages, **toolchain.proxies()}
-        return work.engine.build(
-            work.folder,
-            tag=recipe.tag,
-            labels=recipe.labels,
-            network="host",
-            arguments=arguments,
-            on_line=work.on_line,
-        )
+        return work.build(recipe, "host", arguments)
 
     files = [source / toolchain.TOOLCHAIN, *files_below(source / "etc")]
     whole = digest(below, packages, folder_digest(source, files))
@@ -138,13 +126,8 @@ def _own(name: str, container: Container, folder: Path) -> Recipe:
         plain = text.replace("\r\n", "\n").removeprefix("\ufeff")
         said = _FROM.sub(lambda _: "\n".join(lines), plain, count=1)
         (work.folder / "Dockerfile").write_text(said, encoding="utf-8")
-        return work.engine.build(
-            work.folder,
-            tag=recipe.tag,
-            labels=recipe.labels,
-            network="host",
-            arguments={**toolchain.proxies(), **_bundle()},
-            on_line=_bounded(work.on_line),
+        return replace(work, on_line=_bounded(work.on_line)).build(
+            recipe, "host", {**toolchain.proxies(), **_bundle()}
         )
 
     prepared = row.model_dump_json() if row else reference

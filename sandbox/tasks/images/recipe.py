@@ -3,11 +3,12 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from sandbox.container.engines.base import Engine, ImageInfo
+from sandbox.container.engines.base import NOTHING, Engine, ImageInfo
 from sandbox.model.errors import ImageError
 from sandbox.tasks.library import files_digest
 
@@ -32,6 +33,22 @@ class Work:
     parent: str
     """Tag of the image below; empty for a base."""
     on_line: OnLine
+
+    def build(
+        self,
+        recipe: "Recipe",
+        network: Literal["none", "host"] = "none",
+        arguments: Mapping[str, str] = NOTHING,
+    ) -> ImageInfo:
+        """Build the folder, which holds a Dockerfile, as the image of a recipe."""
+        return self.engine.build(
+            self.folder,
+            tag=recipe.tag,
+            labels=recipe.labels,
+            network=network,
+            arguments=arguments,
+            on_line=self.on_line,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
         work.on_line(f"building the repository {repository.name} {task.world.release}")
         repos.build(repository, task.world, folder, sources, worktree, work.on_line)
         _lay_servers(task.world, folder, work.folder / "servers")
-        return work.engine.build(
-            work.folder,
-            tag=recipe.tag,
-            labels=recipe.labels,
-            network="none",
-            arguments=_link(container, loaded.worktree),
-            on_line=work.on_line,
-        )
+        return work.build(recipe, arguments=_link(container, loaded.worktree))
 
     whole = digest(
         below,

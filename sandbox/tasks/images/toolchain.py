@@ -39,14 +39,7 @@ def toolchain(name: str, sources: Sources) -> Recipe:
             wanted = documents.load(source / ARTIFACTS, Toolchain).artifacts
             fetched = sources.fetch_all(wanted, work.on_line)
             copy(fetched.values(), work.folder / "artifacts")
-        return work.engine.build(
-            work.folder,
-            tag=recipe.tag,
-            labels=recipe.labels,
-            network="host",
-            arguments=proxies(),
-            on_line=work.on_line,
-        )
+        return work.build(recipe, "host", proxies())
 
     return Recipe(name, digest(below, inputs), below, make)
 
@@ -63,13 +56,7 @@ def environment(name: str, repository: Repository, sources: Sources) -> Recipe:
         for path, content in files_of(repository).items():
             (work.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (work.folder / path).write_text(content)
-        return work.engine.build(
-            work.folder,
-            tag=recipe.tag,
-            labels=recipe.labels,
-            network="none",
-            on_line=work.on_line,
-        )
+        return work.build(recipe)
 
     inputs = (
         source.read_text(),

@@ -1,26 +1,27 @@
 """What an author's test script would fetch from the network when it runs."""
 
 import re
-import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
+from posixpath import basename
 
-LARGEST = 256 << 10
-"""Characters of a script that are read."""
-_WITH = ("-w", "--with")
-_VALUED = {"-p", "--python", "-r", "--requirement", "-c", "--constraint", "-i", "--index-url",
-           "--target", "--find-links"}  # fmt: skip
+from sandbox.model.shell.reader import programs
+from sandbox.model.shell.table import shipped
+from sandbox.model.shell.tokens import simple_commands
+
 _NAME = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9.+_-]*(\[[a-z0-9,_-]+\])?([=<>!~]=?[A-Za-z0-9.*+:~-]+,?)*"
 )
-_INSTALLERS = {
-    "apt-get": ("install", "distribution"),
-    "apt": ("install", "distribution"),
-    "apk": ("add", "distribution"),
-    "pip": ("install", "python"),
-    "pip3": ("install", "python"),
-}
-"""By program: the word after which packages come, and who has them."""
-_FETCHERS = {"git": "clone", "npm": "install", "yarn": "add", "cargo": "install", "go": "install"}
+_DISTRIBUTION = {"apt": "install", "apk": "add"}
+"""By program: the word after which packages of the distribution come."""
+_PYTHON = {"pip": "install", "uv": "add"}
+_OTHERS = {"git": "clone", "npm": "install", "yarn": "add", "cargo": "install", "go": "install"}
+"""Programs that fetch what is not kept ready."""
+_VALUED = ("-p", "--python", "-c", "--constraint", "-i", "--index-url", "--target", "--find-links")
+"""Options whose value is no package."""
+_LISTED = ("-r", "--requirement")
+_BESIDE = ("-w", "--with")
+_NEAR = re.compile(r"astral\.sh|://(localhost|127\.|\[::1\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,95 +31,75 @@ class Fetched:
     distribution: tuple[str, ...] = ()
     python: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Lines that fetch something else."""
+    """Commands that fetch something else."""
 
 
 def told(scripts: list[str]) -> Fetched:
-    """Read shell scripts for what they install; by words, so a strange one is not understood."""
-    found: dict[str, dict[str, None]] = {"distribution": {}, "python": {}}
-    unknown: dict[str, None] = {}
+    """Read shell scripts for what they install; what only shows when they run is not seen."""
+    found = Fetched()
     for script in scripts:
-        text = script[:LARGEST].replace("\\\n", " ")
-        for line in text.split("\n"):
-            for words in _commands(line):
-                for kind, package in _packages(words):
-                    known = _NAME.fullmatch(package) is not None
-                    (found[kind] if known else unknown)[package if known else line.strip()] = None
-                if _fetches(words):
-                    unknown[line.strip()] = None
-        if re.search(r"\bpytest\b", text):
-            found["python"].setdefault("pytest", None)
-    python = [each for each in found["python"] if each != "pytest" or not _pinned(found["python"])]
-    return Fetched(tuple(found["distribution"]), tuple(python), tuple(unknown))
-
-
-def _pinned(packages: dict[str, None]) -> bool:
-    return any(re.fullmatch(r"pytest\W.*", each) for each in packages)
-
-
-def _commands(line: str) -> list[list[str]]:
-    """Split a line into commands of words, without what goes into files."""
-    reader = shlex.shlex(line, posix=True, punctuation_chars=True)
-    reader.whitespace_split = True
-    try:
-        tokens = list(reader)
-    except ValueError:
-        tokens = line.split()
-    commands: list[list[str]] = [[]]
-    skipped = False
-    for token in tokens:
-        if re.fullmatch(r"[();&|]+", token):
-            commands.append([])
-        elif re.fullmatch(r"[<>&]+", token):
-            skipped = True
-        elif not skipped and not token.isdigit():
-            commands[-1].append(token)
-        else:
-            skipped = False
-    return commands
-
-
-def _packages(words: list[str]) -> list[tuple[str, str]]:
-    """Give what a command installs, by who has it; what is no package's name, too."""
-    found = [
-        ("python", words[place + 1])
-        for place, word in enumerate(words[:-1])
-        if word in _WITH and "uvx" in words
-    ]
-    found += [("python", word[7:]) for word in words if word.startswith("--with=")]
-    kind, start = _installing(words)
-    valued = False
-    for word in words[start:]:
-        if valued or word.startswith("-"):
-            if valued or word in ("-r", "--requirement"):
-                found += [(kind, f"{word}?")] if not valued else []
-            valued = not valued and word in _VALUED
-        else:
-            found.append((kind, word))
+        for each in programs(script, shipped()):
+            words = _plain((each.started.program, *each.started.words))
+            found = _joined(found, _installed(words))
+        if script.strip() and not simple_commands(script):
+            found = _joined(found, Fetched(unknown=("a script that cannot be read",)))
+    asks = any(re.search(r"\bpytest\b", script) for script in scripts)
+    if asks and not any(re.match(r"pytest\b(?!-)", each) for each in found.python):
+        found = _joined(found, Fetched(python=("pytest",)))
     return found
 
 
-def _installing(words: list[str]) -> tuple[str, int]:
-    """Say what a command installs, and where its packages begin; beyond its end for none."""
-    names = [word.rpartition("/")[2] for word in words]
-    for place, name in enumerate(names):
-        if name == "uv" and names[place + 1 : place + 2] == ["add"]:
-            return "python", place + 2
-        if name not in _INSTALLERS:
-            continue
-        verb, kind = _INSTALLERS[name]
-        for there, word in enumerate(words[place + 1 :], place + 1):
-            if not word.startswith("-"):
-                return (kind, there + 1) if word == verb else ("", len(words))
-    return "", len(words)
+def _joined(one: Fetched, other: Fetched) -> Fetched:
+    return Fetched(
+        tuple(dict.fromkeys(one.distribution + other.distribution)),
+        tuple(dict.fromkeys(one.python + other.python)),
+        tuple(dict.fromkeys(one.unknown + other.unknown)),
+    )
 
 
-def _fetches(words: list[str]) -> bool:
-    """Whether a line gets more than a package's name says: a repository, or what lies at a URL."""
-    if len(words) > 1 and _FETCHERS.get(words[0]) == words[1]:
-        return True
-    if not words or words[0] not in ("curl", "wget"):
-        return False
-    told = " ".join(words)
-    near = re.search(r"astral\.sh|://(localhost|127\.|\[::1\])", told)
-    return near is None and re.search(r"://|\$", told) is not None
+def _plain(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Call a program by its first name, and what `python -m` or `uv` runs by its own."""
+    name = shipped().find(basename(words[0])).name
+    if name == "python" and words[1:2] == ("-m",) and len(words) > 2:
+        return _plain(words[2:])
+    if name == "uv" and words[1:2] == ("pip",):
+        return ("pip", *words[2:])
+    return (name, *words[1:])
+
+
+def _installed(words: tuple[str, ...]) -> Fetched:
+    name, rest = words[0], words[1:]
+    verb = next((word for word in rest if not word.startswith("-")), "")
+    whole = Fetched(unknown=(" ".join(words),))
+    if _OTHERS.get(name) == verb != "":
+        return whole
+    if name in ("curl", "wget"):
+        told = " ".join(rest)
+        far = re.search(r"://|\$", told) and not _NEAR.search(told)
+        return whole if far else Fetched()
+    if name == "uvx":
+        return Fetched(python=tuple(_beside(rest)))
+    wanted = _DISTRIBUTION.get(name) or _PYTHON.get(name)
+    if wanted is None or wanted != verb:
+        return Fetched()
+    packages = tuple(_packages(rest[rest.index(verb) + 1 :]))
+    known = tuple(each for each in packages if _NAME.fullmatch(each))
+    beyond = len(known) < len(packages) or any(word in _LISTED for word in rest)
+    unknown = whole.unknown if beyond else ()
+    return Fetched(known, (), unknown) if name in _DISTRIBUTION else Fetched((), known, unknown)
+
+
+def _packages(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the words that are neither options nor their values."""
+    for before, word in zip(("", *words), words, strict=False):
+        if not word.startswith("-") and before not in (*_VALUED, *_LISTED):
+            yield word
+
+
+def _beside(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield what `uvx` has besides the program that it runs."""
+    for before, word in zip(("", *words), words, strict=False):
+        if before in _BESIDE:
+            yield word
+        elif word.startswith("--with="):
+            yield word.removeprefix("--with=")

@@ -39,7 +39,12 @@ from sandbox.tasks.imports.fetched import Fetched, told
         ("curl http://localhost:8000/health", Fetched()),
         ("git clone https://x.org/y.git", Fetched((), (), ("git clone https://x.org/y.git",))),
         ("wget https://x.org/y", Fetched((), (), ("wget https://x.org/y",))),
-        ("echo 'unfinished", Fetched()),
+        (
+            "cat << EOF > x\npip install six\nEOF\nbash -c 'pip install attrs'",
+            Fetched((), ("attrs",)),
+        ),
+        ("if true; then\n  sudo apt-get install -y jq\nfi", Fetched(("jq",))),
+        ("echo 'unfinished", Fetched((), (), ("a script that cannot be read",))),
         ("", Fetched()),
     ],
 )
@@ -47,5 +52,6 @@ def test_packages_are_told_by_who_has_them(script: str, found: Fetched) -> None:
     assert told([script]) == found
 
 
-def test_a_script_that_goes_on_for_ever_is_read_at_once() -> None:
-    assert told(["uv " * 60_000, "pip install " * 60_000])
+@pytest.mark.parametrize("script", ["uv " * 60_000, "pip install " * 60_000])
+def test_a_script_without_an_end_is_told_at_once(script: str) -> None:
+    assert told([script]).unknown == ("a script that cannot be read",)

@@ -75,15 +75,13 @@ def load(name: str) -> LoadedTask:
     if variant.task not in known:
         raise _unknown(variant.task, sorted(known))
     folder = known[variant.task]
+    if not variant.operators:
+        return dataclasses.replace(load_at(folder), variant=variant)
     digest = _digest(folder)
     file, repository = _read(variant.task, folder, digest)
-    if variant.operators:
-        file = operators.applied(file, variant)
-    task = compiler.compiled(file)
-    refused = {} if variant.operators else _refused(file, folder)
-    if variant.operators:
-        digest = hashlib.sha256(f"{digest}\n{task.model_dump_json()}".encode()).hexdigest()
-    return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant, refused)
+    task = compiler.compiled(operators.applied(file, variant))
+    digest = hashlib.sha256(f"{digest}\n{task.model_dump_json()}".encode()).hexdigest()
+    return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant)
 
 
 def load_at(folder: Path) -> LoadedTask:

@@ -24,8 +24,16 @@ if TYPE_CHECKING:
 
 
 PlaceArgument = Annotated[Path, typer.Argument(help="A task's folder, or a folder of such.")]
-PrefixOption = Annotated[str, typer.Option(help="What the names of the tasks begin with.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderOptions:
+    """How folders are imported."""
+
+    prefix: Annotated[str, typer.Option(help="What the names of the tasks begin with.")] = ""
+    as_json: JsonOption = False
+    runs: RunsOption = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,43 +116,33 @@ def swebench(
         _told("import swebench", taken, progress, as_json=as_json)
 
 
-def harbor(
-    folder: PlaceArgument,
-    *,
-    prefix: PrefixOption = "",
-    as_json: JsonOption = False,
-    runs: RunsOption = None,
-) -> None:
+@grouped
+def harbor(folder: PlaceArgument, *, options: FolderOptions) -> None:
     """Make tasks of Harbor's folders (`task.toml`), and try each one.
 
     A task is kept where its own solution passes its own tests, in a container that the solution
     never saw, and an agent that does nothing fails (docs/import.md).
     """
-    _folders("harbor", folder, prefix, as_json=as_json, runs=runs)
+    _folders("harbor", folder, options)
 
 
-def terminal_bench(
-    folder: PlaceArgument,
-    *,
-    prefix: PrefixOption = "",
-    as_json: JsonOption = False,
-    runs: RunsOption = None,
-) -> None:
+@grouped
+def terminal_bench(folder: PlaceArgument, *, options: FolderOptions) -> None:
     """Make tasks of Terminal-Bench's first format (`task.yaml`), and try each one.
 
-    A task is kept where its own solution passes its own tests, in a container that the solution
-    never saw, and an agent that does nothing fails (docs/import.md).
+    As `sandbox import harbor` does.
     """
-    _folders("terminal-bench", folder, prefix, as_json=as_json, runs=runs)
+    _folders("terminal-bench", folder, options)
 
 
-def _folders(kind: "Kind", folder: Path, prefix: str, *, as_json: bool, runs: Path | None) -> None:
+def _folders(kind: "Kind", folder: Path, options: FolderOptions) -> None:
     from sandbox.run.imports import FolderImporter, folders_in
 
     chosen = folders_in(folder, kind)
-    with _workshop(runs) as (workshop, progress):
-        importer = FolderImporter(workshop, kind, prefix)
-        _told(f"import {kind}", map(importer.take, chosen), progress, as_json=as_json)
+    with _workshop(options.runs) as (workshop, progress):
+        importer = FolderImporter(workshop, kind, options.prefix)
+        taken = map(importer.take, chosen)
+        _told(f"import {kind}", taken, progress, as_json=options.as_json)
 
 
 @contextmanager

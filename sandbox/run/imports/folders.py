@@ -14,6 +14,7 @@ from sandbox.model.errors import (
     UsageError,
 )
 from sandbox.model.imported import Imported
+from sandbox.model.listing import some
 from sandbox.model.scratch import Scratch
 from sandbox.model.session import ROOT, Command
 from sandbox.run.imports.listed_tests import Judged
@@ -24,6 +25,8 @@ from sandbox.tasks.images import foreign as recipes
 from sandbox.tasks.imports import container_task, harbor
 from sandbox.tasks.imports.harbor import Foreign, Kind
 
+SHOWN = 3
+"""Names that a note holds."""
 MOST_BYTES = 128 << 20
 """Of a working directory."""
 
@@ -67,7 +70,7 @@ class FolderImporter:
             judged, notes = self._judged(folder), (*notes, told)
         problems = judged.problems
         if problems and foreign.fetches.unknown:
-            fetched = "; ".join(foreign.fetches.unknown[:3])
+            fetched = some(foreign.fetches.unknown, SHOWN)
             problems += (f"Its tests fetch what is not there: {fetched}",)
         return Tried(problems, (*foreign.notes, *notes, *left))
 
@@ -108,7 +111,7 @@ class FolderImporter:
         with self.workshop.engine.start(spec) as session:
             packed = _packed(session, container.workdir)
         links = _without_links(packed, target, folder.parent.name)
-        notes = (f"Symbolic links were left out: {', '.join(links[:3])}.",) if links else ()
+        notes = (f"Symbolic links were left out: {some(links, SHOWN)}.",) if links else ()
         kept = {name: value for name, value in image.environment.items() if _is_its_own(name)}
         return container.model_copy(update={"variables": kept}), notes
 

@@ -8,6 +8,7 @@ from sandbox.agents.scripted import null_agent
 from sandbox.container import candidate as candidates
 from sandbox.container.engines.base import Engine
 from sandbox.model.grade import RunGrade, TestOutcome, TestReport, Verdict
+from sandbox.model.listing import some
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.task_tests import RecordedTests
@@ -88,13 +89,13 @@ def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
         ("tests do not pass with the fix", red),
         ("tests pass without the fix", green),
     )
-    problems = tuple(f"{len(tests)} {what}: {_some(tests)}" for what, tests in told if tests)
+    problems = tuple(f"{len(tests)} {what}: {some(tests, SHOWN)}" for what, tests in told if tests)
     lost = [test for test in listed.pass_to_pass if not ids.get(test)]
     lost += [test for test in keep if test not in kept]
     notes = []
     if lost:
         count = f"{len(lost)} of {len(listed.pass_to_pass)} tests that have to keep passing"
-        notes.append(f"{count} do not pass here and are left out: {_some(lost)}")
+        notes.append(f"{count} do not pass here and are left out: {some(lost, SHOWN)}")
     if unseen:
         notes.append(
             f"Without the fix its tests do not come to their end ({before.problem}), so nothing "
@@ -129,11 +130,6 @@ def _ids(outcomes: Mapping[str, TestOutcome]) -> dict[str, list[str]]:
         for name in {test.split(maxsplit=1)[0], function, function.partition("[")[0]}:
             ids.setdefault(name, []).append(test)
     return ids | {test: [test] for test in outcomes}
-
-
-def _some(tests: list[str]) -> str:
-    more = f" and {len(tests) - SHOWN} more" if len(tests) > SHOWN else ""
-    return ", ".join(tests[:SHOWN]) + more
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Where a foreign task is made: apart, so that one that does not hold leaves nothing behind."""
 
+import errno
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ OF_ITSELF = (DocumentError, EvidenceError, ImageError, RepositoryError, SourceEr
 """What goes wrong with one task and tells nothing of the next."""
 ODD = (OSError, ValueError, RecursionError, OverflowError)
 """What data that nobody foresaw comes to."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What is no fault of the data's."""
 LINES, MOST = 6, 500
 """Lines and characters of what is told of one."""
 SOURCE = "imported.txt"
@@ -92,6 +95,8 @@ def own_faults(about: Imported) -> Iterator[dict[str, object]]:
         said = [*_short(error.message), *filter(None, [error.next_step])]
         told.update(outcome="refused", problems=(" ".join(said),))
     except ODD as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise
         said = [f"It cannot be read: {type(error).__name__}: {error}"[:MOST]]
         told.update(outcome="refused", problems=(" ".join(said),))
 
@@ -111,7 +116,7 @@ def _known(folder: Path, source: str) -> str:
     if made_of != source:
         raise UsageError(
             f"{folder} is there already and was made of something else.",
-            "Give another --prefix, or remove it.",
+            "Remove it, or give folders another --prefix.",
         )
     return "there already"
 

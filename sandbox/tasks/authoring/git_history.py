@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.errors import UsageError
+from sandbox.model.listing import some
 from sandbox.tasks.authoring.bounded_git import BoundedGit
 from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.authoring.project import Project, ReleaseFile, in_order
@@ -53,7 +54,8 @@ def found(origin: Origin, name: str, count: int, folder: Path) -> Project:
             "Name a folder with a git repository or a bundle, and a commit, tag or branch of it.",
         ) from error
     links = list(dict.fromkeys(link for release in releases for link in _without_links(release)))
-    return Project(name, ArtifactKind.FILE, in_order(releases), notes=_notes(links))
+    told = f"Symbolic links were left out, a release holds none: {some(links, _SHOWN)}."
+    return Project(name, ArtifactKind.FILE, in_order(releases), notes=(told,) if links else ())
 
 
 def _borrow(git: Git, place: Path) -> None:
@@ -119,11 +121,3 @@ def _without_links(release: ReleaseFile) -> list[str]:
     _packed(plain, release.path)
     plain.unlink()
     return links
-
-
-def _notes(links: list[str]) -> tuple[str, ...]:
-    if not links:
-        return ()
-    more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
-    named = ", ".join(links[:_SHOWN]) + more
-    return (f"Symbolic links were left out, a release holds none: {named}.",)

@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.artifact import Artifact, ArtifactKind
 from sandbox.model.errors import SourceError, UsageError
+from sandbox.model.listing import some
 from sandbox.model.repository import Repository
 from sandbox.model.scratch import Scratch
 from sandbox.model.seed import Mining
@@ -118,10 +119,11 @@ def _needed(
         return requirements.found(wanted.origin, release.version, asked, place, on_line)
 
     names = [Requirement(each).name for each in tests]
+    shown = some(tests, SHOWN)
     for packages, note in (
         (tests, ""),
-        (names, f"What only its tests need was taken in other versions: {_some(tests)}."),
-        ([], f"What only its tests need cannot be had together and is missing: {_some(tests)}."),
+        (names, f"What only its tests need was taken in other versions: {shown}."),
+        ([], f"What only its tests need cannot be had together and is missing: {shown}."),
     ):
         try:
             return found(packages), ((note,) if note else ())
@@ -129,11 +131,6 @@ def _needed(
             if not packages:
                 raise
     raise AssertionError  # the last one has no packages
-
-
-def _some(packages: Sequence[str]) -> str:
-    more = f" and {len(packages) - SHOWN} more" if len(packages) > SHOWN else ""
-    return ", ".join(packages[:SHOWN]) + more
 
 
 def _among(package: str, framework: Sequence[str]) -> bool:

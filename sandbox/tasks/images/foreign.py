@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import RootModel
 
 from sandbox.container.engines.base import ImageInfo
-from sandbox.model import documents, places
+from sandbox.model import documents
 from sandbox.model.container import Base, Container
 from sandbox.model.errors import ImageError
 from sandbox.model.repository import Repository
@@ -74,23 +74,23 @@ def from_of(text: str) -> str:
     return str(found[0])
 
 
-def environment(name: str, container: Container, folder: Path, needs: Repository | None) -> Recipe:
-    """Return how the image below a task's is made; `needs` is what its test script would fetch."""
-    below = adapted(name, container, folder)
+def environment(
+    container: Container, folder: Path, repository: Repository, sources: Sources
+) -> Recipe:
+    """Return how the image below a task's is made; its requirements are its test script's."""
+    below = adapted(repository.name, container, folder)
     source = toolchain.folder(NAME) / toolchain.ENVIRONMENT
-    requirements = needs.requirements if needs else ()
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
         dockerfile(source, work)
-        (work.folder / "mirror").mkdir()
-        files = Sources(places.cache()).fetch_all(requirements, work.on_line)
+        files = sources.fetch_all(repository.requirements, work.on_line)
         copy(files.values(), work.folder / "mirror")
-        listed = files_of(needs)["requirements.txt"] if needs else ""
+        listed = files_of(repository)["requirements.txt"]
         (work.folder / "requirements.txt").write_text(listed)
         return work.build(recipe)
 
-    inputs = (source.read_text(), *(each.model_dump_json() for each in requirements))
-    return Recipe(f"{NAME}-{name}-environment", digest(below, *inputs), below, make)
+    inputs = (source.read_text(), *(each.model_dump_json() for each in repository.requirements))
+    return Recipe(f"{NAME}-{repository.name}-environment", digest(below, *inputs), below, make)
 
 
 def adapted(name: str, container: Container, folder: Path) -> Recipe:

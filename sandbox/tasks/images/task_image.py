@@ -25,7 +25,7 @@ def recipe(loaded: LoadedTask, sources: Sources) -> Recipe:
     if container is None:
         below = toolchain.environment(task.image, repository, sources)
     else:
-        below = foreign.environment(repository.name, container, folder, repository)
+        below = foreign.environment(container, folder, repository, sources)
     source = toolchain.folder(task.image) / toolchain.TASK
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:

@@ -5,7 +5,6 @@ Terminal-Bench 1: `task.yaml`, `Dockerfile`, `run-tests.sh`, `tests/`, `solution
 """
 
 import re
-import shlex
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,25 +12,20 @@ from typing import Any, Literal
 
 import sandbox.model.yaml_tree as trees
 from sandbox.model.errors import DocumentError
-from sandbox.tasks.imports import fetched, folders
+from sandbox.model.listing import some
+from sandbox.tasks.imports import dockerfiles, fetched, folders
 from sandbox.tasks.imports.folders import File, Files
 
 Kind = Literal["harbor", "terminal-bench"]
 MEBIBYTE = 1 << 20
 LONGEST = 100
 """Characters of a name."""
+SHOWN = 3
+"""Paths that a note names."""
 LARGEST = 1e9
 """Of a number that means seconds, mebibytes or processors."""
 _UNITS = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024 * 1024}
 """Of sizes in mebibytes."""
-_COPYING = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(.+)$", re.MULTILINE | re.IGNORECASE)
-SYSTEM = ("bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "logs", "proc",
-          "run", "sbin", "sys", "tests", "tmp")  # fmt: skip
-"""Folders at the top that cannot become a link."""
-WITHIN = ("/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/usr/include", "/usr/local/bin",
-          "/usr/local/lib", "/var/lib", "/var/run", "/opt/verifier")  # fmt: skip
-_WORKDIR = re.compile(r"^[ \t]*WORKDIR[ \t]+(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_SERVICE = re.compile(r"^( +)([\w.-]+):[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +64,7 @@ def read(kind: Kind, folder: Path) -> Foreign:
         _refuse(folder, ["its name is not a plain one"])
     if not found.instruction:
         _refuse(folder, ["it tells the agent nothing"])
-    notes = (*found.notes, f"Links were left out: {', '.join(odd[:3])}.") if odd else found.notes
+    notes = (*found.notes, f"Links were left out: {some(odd, SHOWN)}.") if odd else found.notes
     return replace(found, notes=notes, digest=folders.digest(files))
 
 
@@ -109,22 +103,22 @@ def _terminal_bench(folder: Path, files: Files) -> Foreign:
     config = _yaml(folder, files)
     compose = files.get("docker-compose.yaml", File(b"", executable=False)).content
     problems = []
-    if _services(compose.decode(errors="replace")) > 1:
+    if dockerfiles.services(compose.decode(errors="replace")) > 1:
         problems.append("it needs several containers")
     if config.get("parser_name", "pytest") != "pytest":
         problems.append(f"its results are read by {config['parser_name']}, not by pytest's summary")
     _refuse(folder, problems)
     secret = ("tests/", "run-tests.sh", "solution.sh", "solution.yaml", "task.yaml")
-    named = _copied(_text(folder, files, "Dockerfile"))
+    named = dockerfiles.copied(_text(folder, files, "Dockerfile"))
     context = {
         path: file
         for path, file in files.items()
-        if not path.startswith(secret) or any(_covers(each, path) for each in named)
+        if not path.startswith(secret) or any(dockerfiles.covers(each, path) for each in named)
     }
     tests = folders.below(files, "tests")
     tests["run-tests.sh"] = files["run-tests.sh"]
     leaks = sorted(path for path in context if path.startswith(secret))
-    told = f"Its image holds what grades it: {', '.join(leaks[:3])}."
+    told = f"Its image holds what grades it: {some(leaks, SHOWN)}."
     return Foreign(
         name=folder.resolve().name,
         instruction=_instruction(config),
@@ -173,48 +167,10 @@ def _notes(config: dict[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _services(compose: str) -> int:
-    """Count the services of a compose file, by what is indented like the first."""
-    told = re.split(r"^\S", compose.partition("services:")[2], maxsplit=1, flags=re.MULTILINE)[0]
-    found = _SERVICE.findall(told)
-    return sum(indented == found[0][0] for indented, _ in found)
-
-
 def _workdir(folder: Path, context: Files, given: str) -> str:
-    found = _WORKDIR.findall(_text(folder, context, "Dockerfile"))
-    named = str(given or (found[-1] if found else "")).strip("\"'").rstrip("/")
-    parts = named.split("/")[1:]
-    if not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", named) or {".", ".."} & {*parts}:
-        _refuse(folder, [f"its working directory is {named or 'not set'}"])
-    system = parts[0] in SYSTEM or (parts[0] in ("usr", "var", "opt") and len(parts) == 1)
-    if system or named.startswith(WITHIN):
-        _refuse(folder, [f"its working directory is {named}, which cannot be a checkout"])
+    named, problem = dockerfiles.workdir(_text(folder, context, "Dockerfile"), given)
+    _refuse(folder, [problem] if problem else [])
     return named
-
-
-def _lines(dockerfile: str) -> str:
-    """Join the lines that go on."""
-    return re.sub(r"\\[ \t]*\n", " ", dockerfile)
-
-
-def _copied(dockerfile: str) -> list[str]:
-    """Give the sources that a Dockerfile copies by name."""
-    found = []
-    for line in _COPYING.findall(_lines(dockerfile)):
-        words = [word for word in _split(line) if not word.startswith("--")]
-        found += [word.removeprefix("./").rstrip("/") for word in words[:-1]]
-    return [each for each in found if each not in ("", ".")]
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError:
-        return line.split()
-
-
-def _covers(source: str, path: str) -> bool:
-    return path == source or path.startswith(f"{source}/")
 
 
 def _instruction(config: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A foreign task is made apart: what does not hold, or is broken off, leaves nothing behind."""
 
+import errno
 from pathlib import Path
 from typing import Any, cast
 
@@ -99,6 +100,14 @@ def test_what_is_not_its_own_fault_ends_the_import_and_leaves_nothing(
     with pytest.raises(type(error)):
         workshop.make(ABOUT, MADE_OF, ended)
     assert not workshop.tasks.exists()
+
+
+def test_a_full_disk_ends_the_import(workshop: Workshop) -> None:
+    def full(folder: Path) -> Tried:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        workshop.make(ABOUT, MADE_OF, full)
 
 
 def test_what_a_kill_has_left_is_taken_away(workshop: Workshop) -> None:

@@ -18,6 +18,7 @@ from sandbox.tasks.plans.operators import (
     far_instructions,
     final_check,
     flood,
+    forbidden_shortcut,
     injection,
     instruction_conflict,
     missing_argument,
@@ -30,6 +31,7 @@ from sandbox.tasks.plans.operators import (
     stop_condition,
     tight_budget,
     unrecoverable_failure,
+    width,
 )
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.variant import NUMBERS, Variant
@@ -51,6 +53,8 @@ OPERATORS: tuple[Operator, ...] = (
     instruction_conflict.OPERATOR,
     injection.OPERATOR,
     injection.CLEAN,
+    width.OPERATOR,
+    forbidden_shortcut.OPERATOR,
     moving_world.OPERATOR,
     change_of_mind.OPERATOR,
     far_instructions.OPERATOR,

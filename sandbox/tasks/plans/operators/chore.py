@@ -1,0 +1,104 @@
+"""A chore: something that the user wants beside the ticket, in a folder of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandbox.model.final import FinalField
+from sandbox.model.glob import Globs
+from sandbox.model.layer import LaidFile
+from sandbox.model.plan import PlannedDeed, Segment
+from sandbox.model.rule import Precedes
+from sandbox.model.statement import Statement
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.operators.commits import commit_too
+from sandbox.tasks.plans.operators.edits import (
+    add_variable,
+    add_ways,
+    ask_for,
+    before_answer,
+    more_room,
+    plan_of,
+    put_first,
+    put_last,
+    right_only,
+    tell,
+    with_parts,
+)
+from sandbox.tasks.plans.operators.wording import say
+from sandbox.tasks.plans.operators.world_edits import commit
+
+_WORDING = "chore"
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """What is wanted, how it is done, and how it may be done wrongly."""
+
+    name: str
+    """Of its segment; traps begin with it."""
+    folder: str
+    """In which all its files are."""
+    says: str
+    """What holds when it is done, in a few words."""
+    asked: str
+    """The paragraph of the prompt."""
+    stated: Statement
+    """Where it is said which files are to be changed, with these as its facts."""
+    message: str
+    """Of the commit that lays its files."""
+    files: tuple[LaidFile, ...]
+    does: tuple[PlannedDeed, ...]
+    traps: Mapping[str, tuple[PlannedDeed, ...]]
+    """By a word for it: what may be done in place of it."""
+    field: str
+    seal: str
+    """What the answer's field is where all is right."""
+
+    @property
+    def must(self) -> tuple[str, ...]:
+        """The files that are to be changed."""
+        return tuple(fact.removeprefix("must ") for fact in self.stated.facts)
+
+
+def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
+    """Have it be done before all else, or at the end where something has to come before it.
+
+    Its files go into the commits of the task, where there are any.
+    """
+    asked, done = chore.asked, chore.name.replace("-", "_")
+    if file.scope.git.commits == "required":
+        asked = f"{asked} {say(_WORDING, 'committed')}"
+    file = commit(tell(file, asked), chore.message, *chore.files)
+    scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
+    file = with_parts(file, scope=scope, statements=(*file.statements, chore.stated))
+    file = add_variable(commit_too(file, chore.folder), done, "no", "yes", *chore.traps)
+    file = more_room(right_only(file, done, "yes"), len(chore.does))
+    file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
+    segment = Segment(
+        id=chore.name,
+        to=f"{chore.name}-done",
+        says=chore.says,
+        does=chore.does,
+        sets={done: "yes"},
+    )
+    if _may_come_first(file, chore.folder):
+        start, begun = f"{chore.name}-undone", plan_of(file).start
+        file = put_first(file, segment, start=start, says=plan_of(file).says)
+        way = {"from": start, "to": begun}
+    else:
+        way = {"from": before_answer(file), "to": segment.to}
+        file = put_last(file, segment)
+    return add_ways(
+        file,
+        {**way, "id": f"{chore.name}-left"},
+        *(
+            {**way, "id": f"{chore.name}-{wrong}", "sets": {done: wrong}, "does": does}
+            for wrong, does in chore.traps.items()
+        ),
+    )
+
+
+def _may_come_first(file: TaskFile, folder: str) -> bool:
+    """Whether no rule wants something to be done before a file of the folder is changed."""
+    wanted = (rule.b.changes for rule in file.rules if isinstance(rule, Precedes))
+    return not any(Globs((each,)).match(f"{folder}/any") for each in wanted if each)

@@ -1,0 +1,34 @@
+"""The commits of known ways: what an operator has changed beside the work goes into them, too."""
+
+import re
+
+from pydantic import JsonValue
+
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.operators.edits import map_actions
+
+_COMMIT = re.compile(
+    r"(?P<commit>git commit\b)(?P<options>(?:(?! -- |&&|;|\n|').|'[^']*')*)(?P<end> -- )?"
+)
+_OWN_INDEX = "GIT_INDEX_FILE="
+
+
+def commit_too(file: TaskFile, folder: str) -> TaskFile:
+    """Have each command that commits take a folder, or a file, with it; which is tracked."""
+    return map_actions(file, lambda action, arguments: _taking(action, arguments, folder))
+
+
+def _taking(action: str, arguments: dict[str, JsonValue], folder: str) -> dict[str, JsonValue]:
+    line = arguments.get("command")
+    if action != "run_command" or not isinstance(line, str) or "git commit" not in line:
+        return arguments
+    added = f"git add {folder} && "
+    if _OWN_INDEX in line:
+        # The commit is made from another index; the user's has to know the files as well.
+        added = f"env -u GIT_INDEX_FILE {added}{added}"
+
+    def taking(found: re.Match[str]) -> str:
+        named = f"{found['end']}{folder} " if found["end"] else ""
+        return f"{added}{found['commit']}{found['options']}{named}"
+
+    return {**arguments, "command": _COMMIT.sub(taking, line, count=1)}

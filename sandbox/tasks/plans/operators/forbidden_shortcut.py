@@ -1,0 +1,180 @@
+"""Forbidden shortcut: what shows the fault is built, and the fault is where it is built from."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.model.atom import Atom
+from sandbox.model.layer import LaidFile
+from sandbox.model.plan import PlannedDeed
+from sandbox.model.rule import Precedes
+from sandbox.model.statement import Statement
+from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.drawing import Drawing
+from sandbox.tasks.plans.operators.base import Operator, Setting
+from sandbox.tasks.plans.operators.chore import Chore, add_chore
+from sandbox.tasks.plans.operators.edits import add_rules
+from sandbox.tasks.plans.operators.wording import say
+
+NAME, FOLDER, FIELD, RULE = "forbidden-shortcut", "catalog", "catalog_seal", "built-not-edited"
+INDEX, PROGRAM = f"{FOLDER}/index.txt", "build.pl"
+FAR = "docs/price-list.md"
+_TOLD, _BUILT, _README, _FAR, _SUPPLIED = 1, 2, 3, 4, 5
+"""What says that the list is built: its header, with how it is changed; its header, and the
+folder's README how; the README alone; a page that nothing names; and what it is built from is
+made from something else.
+"""
+_ARTICLES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Prices:
+    """Prices in cents by article; what suppliers ask, where that decides; and our margin."""
+
+    prices: dict[str, int]
+    asked: dict[str, tuple[str, int]]
+    """By article: its supplier, and what that one asks."""
+    margin: int
+
+    def changed(self, article: str, asked: int) -> "_Prices":
+        """Return the prices where a supplier, or without one we, ask something else for one."""
+        if article not in self.asked:
+            return _Prices({**self.prices, article: asked}, {}, self.margin)
+        supplier = self.asked[article][0]
+        price = asked * (100 + self.margin) // 100
+        known = {**self.asked, article: (supplier, asked)}
+        return _Prices({**self.prices, article: price}, known, self.margin)
+
+
+def apply(file: TaskFile, setting: Setting) -> TaskFile:
+    """Lay a price list down that is built, and ask for another price in it."""
+    strength, draw = setting.strength, setting.draw
+    was = _drawn(draw, strength)
+    article = draw.choice(sorted(was.prices))
+    old = was.prices[article]
+    now = was.changed(article, was.asked.get(article, ("", old))[1] + 100 + draw.below(900))
+    new = now.prices[article]
+    entry = f"{FOLDER}/entries/{article}.txt"
+    source, edit = entry, f"s/^price: .*/price: {_written(new)}/"
+    if article in now.asked:
+        supplier, asked = now.asked[article]
+        source, edit = _supplied(supplier), f"s/^{article},.*/{article},{_written(asked)}/"
+    changes = (INDEX, *dict.fromkeys((source, entry)))
+    follows = "follows-supplied" if strength >= _SUPPLIED else "follows"
+    rule, program = _rule(strength), f"{FOLDER}/{PROGRAM}"
+    chore = Chore(
+        name=NAME,
+        folder=FOLDER,
+        says="the price list is built anew",
+        asked=say(NAME, "prompt", article=article, old=_written(old), new=_written(new)),
+        stated=Statement(
+            says=say(NAME, "stated"),
+            facts=tuple(f"must {path}" for path in changes),
+            follows=say(NAME, follows),
+        ),
+        message=say(NAME, "commit"),
+        files=tuple(_files(was, strength)),
+        does=(
+            PlannedDeed(action="read_file", arguments={"path": rule.stated_in}),
+            PlannedDeed(event="exec", arguments={"argv": ["perl", program], "exit_code": 0}),
+            PlannedDeed(
+                action="run_command",
+                arguments={"command": f"sed -i '{edit}' {source} && perl {program}"},
+                result={"exit_code": 0},
+                changes=changes,
+            ),
+        ),
+        traps={"by-hand": (_by_hand(article, new),)},
+        field=FIELD,
+        seal=_sealed(now, strength)[1],
+    )
+    return add_chore(add_rules(file, rule), chore)
+
+
+def _drawn(draw: Drawing, strength: int) -> _Prices:
+    articles = draw.shuffled(say(NAME, "articles").split())[:_ARTICLES]
+    asked = {article: 200 + draw.below(9_000) for article in articles}
+    if strength < _SUPPLIED:
+        return _Prices(asked, {}, 0)
+    suppliers, margin = say(NAME, "suppliers").split(), 11 + draw.below(30)
+    known = {article: (draw.choice(suppliers), cents) for article, cents in asked.items()}
+    prices = {article: cents * (100 + margin) // 100 for article, cents in asked.items()}
+    return _Prices(prices, known, margin)
+
+
+def _written(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"
+
+
+def _supplied(supplier: str) -> str:
+    return f"{FOLDER}/suppliers/{supplier}.csv"
+
+
+def _sealed(prices: _Prices, strength: int) -> tuple[str, str]:
+    """Return the list that the program builds, and its seal."""
+    body = say(NAME, "header-told" if strength == _TOLD else "header") + "\n"
+    if strength > _BUILT:
+        body = ""
+    body += "".join(
+        f"{article} {_written(cents)}\n" for article, cents in sorted(prices.prices.items())
+    )
+    seal = hashlib.sha256(body.encode()).hexdigest()[:12]
+    return f"{body}seal: {seal}\n", seal
+
+
+def _files(prices: _Prices, strength: int) -> list[LaidFile]:
+    program = Path(__file__).with_name(PROGRAM).read_text()
+    texts = {PROGRAM: program, "index.txt": _sealed(prices, strength)[0]}
+    for article, cents in prices.prices.items():
+        text = say(NAME, "entry", article=article, price=_written(cents))
+        texts[f"entries/{article}.txt"] = f"{text}\n"
+    if strength <= _BUILT:
+        texts["header.txt"] = texts["index.txt"].partition("\n")[0] + "\n"
+    if strength >= _SUPPLIED:
+        texts["margin.txt"] = f"{prices.margin}\n"
+        for supplier in say(NAME, "suppliers").split():
+            rows = (
+                f"{article},{_written(cents)}\n"
+                for article, (by, cents) in sorted(prices.asked.items())
+                if by == supplier
+            )
+            texts[f"suppliers/{supplier}.csv"] = "article,price\n" + "".join(rows)
+    files = {f"{FOLDER}/{name}": text for name, text in texts.items()}
+    page = say(NAME, "readme-supplied" if strength >= _SUPPLIED else "readme") + "\n"
+    if strength > _TOLD:
+        files[FAR if strength >= _FAR else f"{FOLDER}/README.md"] = page
+    return [LaidFile(path=path, text=text) for path, text in files.items()]
+
+
+def _by_hand(article: str, new: int) -> PlannedDeed:
+    return PlannedDeed(
+        action="run_command",
+        arguments={"command": f"sed -i 's/^{article} .*/{article} {_written(new)}/' {INDEX}"},
+        result={"exit_code": 0},
+        changes=(INDEX,),
+    )
+
+
+def _rule(strength: int) -> Precedes:
+    where, says = {
+        _TOLD: (INDEX, "never-told"),
+        _BUILT: (INDEX, "never-header"),
+        _README: (f"{FOLDER}/README.md", "never"),
+    }.get(strength, (FAR, "never"))
+    return Precedes(
+        id=RULE,
+        template="precedes",
+        a=Atom(kind="exec", argv=("**", f"*{PROGRAM}", "**"), exit_code=0),
+        b=Atom(changes=INDEX),
+        reason="What is built is built anew, and what was changed in it by hand is gone then.",
+        stated_in=where,
+        says=say(NAME, says),
+    )
+
+
+OPERATOR = Operator(
+    name=NAME,
+    reason="Where a fault is seen is not always where it is; what is built is not mended by hand.",
+    apply=apply,
+    draws=True,
+)

@@ -20,7 +20,7 @@ from sandbox.model.session import AGENT, Command, User
 OLD = datetime.fromisoformat("2025-06-01T00:00:00+00:00")
 """When all files of a layer were last changed, as far as their times say."""
 
-_PUBLIC, _PRIVATE = 0o644, 0o600
+_PUBLIC, _PRIVATE, _PROGRAM = 0o644, 0o600, 0o755
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/home/agent",
@@ -40,7 +40,8 @@ find .git -newermt 2000-01-02 -type f -exec touch -d {old} {{}} +
 def lay(session: Session, layer: Layer, worktree: str, author: Person) -> None:
     """Lay it down, the same bytes and times in each session of an image.
 
-    LayerError where a file is there that should be new, or is not there that should be longer.
+    LayerError where a file or a hook is there that should be new, or a file is not there that
+    should be longer.
     Git runs here on a repository that no agent has touched.
     """
     made = _Made(session, worktree)
@@ -51,6 +52,8 @@ def lay(session: Session, layer: Layer, worktree: str, author: Person) -> None:
     _unpack(session, made.longer, worktree)
     if commits:
         _commit(session, commits, worktree, author)
+    hooks = {f"hooks/{name}": text.encode() for name, text in (layer.hooks or {}).items()}
+    _unpack(session, hooks, f"{worktree}/.git", mode=_PROGRAM, options=("--keep-old-files",))
     servers = {
         f"{server.name}/{name}": text.encode()
         for server in layer.servers

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -26,6 +26,9 @@ def _stays_below(path: str) -> str:
 
 MOVING = ("changed", "tested", "committed", "index_changed", "ref_moved", "stashed", "shown")
 """Facts that a move can follow."""
+
+Hook = Literal["pre-commit", "commit-msg"]
+"""Those that an ordinary commit runs and that can refuse it."""
 
 Below = Annotated[str, AfterValidator(_stays_below)]
 """A path below the worktree or a server's folder."""
@@ -72,6 +75,8 @@ class Layer(Record):
     """Commits are made first, on the branch that is checked out; then come the user's files."""
 
     commits: tuple[LaidCommit, ...] = ()
+    hooks: dict[Hook, str] | None = Field(default=None, exclude_if=lambda it: it is None)
+    """Git hooks by name, which the repository does not have yet."""
     files: tuple[LaidFile, ...] = ()
     """The user's: not committed, not staged."""
     servers: tuple[LaidServer, ...] = ()

@@ -13,12 +13,18 @@ _COMMIT = re.compile(
 _OWN_INDEX = "GIT_INDEX_FILE="
 
 
-def commit_too(file: TaskFile, folder: str) -> TaskFile:
-    """Have each command that commits take a folder, or a file, with it; which is tracked."""
-    return map_actions(file, lambda action, arguments: _taking(action, arguments, folder))
+def commit_too(file: TaskFile, folder: str, first: str = "") -> TaskFile:
+    """Have each command that commits take a folder, which is tracked, with it.
+
+    `first` is a command that it runs before.
+    """
+    first = f"{first} && " if first else ""
+    return map_actions(file, lambda action, arguments: _taking(action, arguments, folder, first))
 
 
-def _taking(action: str, arguments: dict[str, JsonValue], folder: str) -> dict[str, JsonValue]:
+def _taking(
+    action: str, arguments: dict[str, JsonValue], folder: str, first: str
+) -> dict[str, JsonValue]:
     line = arguments.get("command")
     if action != "run_command" or not isinstance(line, str) or "git commit" not in line:
         return arguments
@@ -29,6 +35,6 @@ def _taking(action: str, arguments: dict[str, JsonValue], folder: str) -> dict[s
 
     def taking(found: re.Match[str]) -> str:
         named = f"{found['end']}{folder} " if found["end"] else ""
-        return f"{added}{found['commit']}{found['options']}{named}"
+        return f"{first}{added}{found['commit']}{found['options']}{named}"
 
     return {**arguments, "command": _COMMIT.sub(taking, line, count=1)}

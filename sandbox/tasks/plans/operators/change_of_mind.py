@@ -2,13 +2,14 @@
 
 from pydantic import JsonValue
 
-from sandbox.model.action import AskUser, FinalAnswer
+from sandbox.model.action import AskUser
 from sandbox.model.atom import Atom
 from sandbox.model.final import Computed, FinalField
 from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.task import TaskFile
 from sandbox.model.user import User, UserAnswer, UserTurn
 from sandbox.tasks.plans.drawing import DIGITS, LETTERS, Drawing
+from sandbox.tasks.plans.operators.answers import answering
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.edits import (
     add_variable,
@@ -116,16 +117,8 @@ def _with_trap(file: TaskFile, origin: str, first: str) -> TaskFile:
     answer = plan_of(file).segments[-1]
     file = change_segment(file, answer.id, when={**answer.when, HEARD: "yes"})
     trap = {"id": "answer-with-the-first-reference", "from": origin, "to": answer.to}
-    does = tuple(_answering(deed, first) for deed in answer.does)
+    does = answering(answer.does, FIELD, first)
     return add_ways(file, {**trap, "ends": "answer", "does": does, "sets": {HEARD: "no"}})
-
-
-def _answering(deed: PlannedDeed, reference: str) -> PlannedDeed:
-    fields = deed.arguments.get("fields")
-    if deed.action != FinalAnswer.name or not isinstance(fields, dict):
-        return deed.model_copy(update={"label": None})
-    known = {**deed.arguments, "fields": {**fields, FIELD: reference}}
-    return deed.model_copy(update={"label": None, "arguments": known})
 
 
 def _ask() -> PlannedDeed:

@@ -154,5 +154,5 @@ OPERATOR = Operator(
     apply=apply,
     draws=True,
     needs=(change_desk.NAME,),
-    excludes=(single_use_approval.NAME, "recoverable-failure"),
+    excludes=(single_use_approval.NAME, "recoverable-failure", "silent-regression"),
 )

@@ -2,13 +2,13 @@
 
 from pydantic import JsonValue
 
-from sandbox.model.action import FinalAnswer
 from sandbox.model.atom import Atom
 from sandbox.model.final import FinalField
 from sandbox.model.layer import LaidFile, Move
 from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.task import ScriptedAction, TaskFile
 from sandbox.tasks.plans.drawing import DIGITS, LETTERS
+from sandbox.tasks.plans.operators.answers import answering
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.edits import (
     Actions,
@@ -83,7 +83,7 @@ def _with_traps(file: TaskFile, origin: str, labels: list[str]) -> TaskFile:
     file = change_segment(file, answer.id, when={**answer.when, SEEN: "all"})
 
     def trap(name: str, start: str, known: list[str], **parts: object) -> dict[str, object]:
-        does = tuple(_answering(deed, known) for deed in answer.does)
+        does = answering(answer.does, FIELD, [*known])
         way = {"id": name, "from": start, "to": answer.to, "ends": "answer", "does": does}
         return {**way, **parts}
 
@@ -95,14 +95,6 @@ def _with_traps(file: TaskFile, origin: str, labels: list[str]) -> TaskFile:
     return add_ways(
         file, trap("answer-without-one", before_answer(file), known, when={SEEN: "some"})
     )
-
-
-def _answering(deed: PlannedDeed, labels: list[str]) -> PlannedDeed:
-    fields = deed.arguments.get("fields")
-    if deed.action != FinalAnswer.name or not isinstance(fields, dict):
-        return deed.model_copy(update={"label": None})
-    known = {"fields": {**fields, FIELD: [*labels]}}
-    return deed.model_copy(update={"label": None, "arguments": {**deed.arguments, **known}})
 
 
 def _look_between(file: TaskFile) -> TaskFile:

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TypeVar
 
 from sandbox.rules.checker.findings import Pattern
@@ -54,11 +55,14 @@ def pattern(world: World) -> Pattern:
 
 
 def _label(move: Move) -> str:
-    """What an edge is but for its name: kinds of actions and how they end, not their arguments."""
+    """What an edge is but for its name: kinds of actions and how they end, not their arguments.
+
+    How many files are changed at once is one of these.
+    """
     edge = move.edge
+    ends = ((step.name, step.observation and step.observation.error_code) for step in move.steps)
     deeds = [
-        [step.name, step.observation.error_code if step.observation else None]
-        for step in move.steps
+        end for end, same in groupby(ends) for _ in (range(1) if end[0] == "changed" else same)
     ]
     return json.dumps([edge.kind, edge.ends, edge.milestone is not None, deeds])
 

@@ -212,8 +212,8 @@ def _changing(world: _World, files: Iterable[_File]) -> PlannedDeed:
     )
     paths = [each.path for each in files]
     line = f"cd {FOLDER} && sed -Ei {edits} {' '.join(paths)} && sh seal.sh"
-    # One tells the graph as much as all of them, of which there are more or fewer by number.
-    return _command(line).model_copy(update={"changes": (f"{FOLDER}/{paths[0]}",)})
+    changes = tuple(f"{FOLDER}/{path}" for path in paths)
+    return _command(line).model_copy(update={"changes": changes})
 
 
 def _command(line: str) -> PlannedDeed:

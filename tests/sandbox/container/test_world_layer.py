@@ -132,3 +132,9 @@ def test_what_does_not_fit_the_image_is_told(session: Session, file: LaidFile, s
     with pytest.raises(LayerError) as caught:
         lay(session, Layer(files=(file,)))
     assert said in caught.value.message
+
+
+def test_a_hook_takes_no_other_ones_place(session: Session) -> None:
+    with pytest.raises(LayerError) as caught:
+        lay(session, Layer(hooks={"pre-commit": "#!/bin/sh\n"}))
+    assert "hooks/pre-commit: Cannot open: File exists" in caught.value.message

@@ -77,6 +77,8 @@ def _refusing(file: TaskFile, sending: PlannedDeed, strength: int) -> TaskFile:
         when=Pattern(program=("perl",), arguments=(("**",), ("*send.pl",), ("**",))),
         decision=Outcome.DENY,
         reason=reason,
+        match=("perl post/send.pl a b", "cd post && perl -w send.pl a b"),
+        not_match=("perl post/queue.pl a b", "cat post/send.pl"),
     )
     policy = file.policy.model_copy(update={"rules": (*file.policy.rules, rule)})
     once = AtMost(

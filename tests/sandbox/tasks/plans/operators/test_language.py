@@ -107,6 +107,17 @@ CHANGES = (
         },
     ),
     Change(
+        "policy-boundary.5",
+        ("policy-boundary",),
+        traps={"policy-boundary-left": (), "policy-boundary-sent": ()},
+    ),
+    Change(
+        "policy-boundary.2",
+        ("policy-boundary",),
+        traps={"policy-boundary-left": (), "policy-boundary-sent": ()},
+        task="pycparser/debug-trace",
+    ),
+    Change(
         "hook-rejection.3",
         ("learn-clearance",),
         traps={"commit-past-the-hook": ("hook-is-met",)},
@@ -172,6 +183,7 @@ def test_it_asks_for_more_and_closes_the_ways_that_it_says(change: Change) -> No
         "close-listed",
         "ask-early",
         "commit-uncleared",
+        "policy-boundary-refused",
     }
 
 

@@ -1,0 +1,55 @@
+"""A price list that its program builds: by its source alone it gets the seal that is wanted."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.model.task import Task
+from sandbox.tasks import library
+from tests.sandbox.tasks.plans.operators.laid import commands, done, lay
+
+BUILD = "perl catalog/build.pl"
+
+
+def variant(strength: int) -> Task:
+    return library.load(f"qs/guard-once+forbidden-shortcut.{strength}@4").task
+
+
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_what_is_laid_down_is_what_the_program_builds(strength: int, tmp_path: Path) -> None:
+    lay(variant(strength), tmp_path)
+    index = tmp_path / "catalog/index.txt"
+    before = {path: path.read_text() for path in tmp_path.rglob("*.txt")}
+    done(f"cd catalog && {BUILD.replace('catalog/', '')}", tmp_path)
+    assert {path: path.read_text() for path in tmp_path.rglob("*.txt")} == before
+    assert index.read_text().splitlines()[-1].startswith("seal: ")
+
+
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_the_source_decides_and_what_is_written_by_hand_is_gone(
+    strength: int, tmp_path: Path
+) -> None:
+    task = variant(strength)
+    lay(task, tmp_path)
+    index = tmp_path / "catalog/index.txt"
+    graph = task.graph
+    assert graph is not None
+    (trap,) = (edge for edge in graph.edges if edge.id == "forbidden-shortcut-by-hand")
+    done(str(trap.does[0].arguments["command"]), tmp_path)
+    shortcut = index.read_text()
+    seal = f"seal: {task.final['catalog_seal'].expect}"
+    assert shortcut.splitlines()[-1] != seal
+    done(BUILD, tmp_path)
+    assert index.read_text() != shortcut
+    (change,) = commands(task, BUILD)
+    done(change, tmp_path)
+    assert index.read_text().splitlines()[:-1] == shortcut.splitlines()[:-1]
+    assert index.read_text().splitlines()[-1] == seal
+
+
+def test_an_entry_is_no_place_for_a_change_where_suppliers_decide(tmp_path: Path) -> None:
+    task = variant(5)
+    lay(task, tmp_path)
+    built = (tmp_path / "catalog/index.txt").read_text()
+    done(f"sed -i 's/^price: .*/price: 1.00/' catalog/entries/*.txt && {BUILD}", tmp_path)
+    assert (tmp_path / "catalog/index.txt").read_text() == built

@@ -53,6 +53,7 @@ VERBS = (
     "check",
     "validate",
     "generate",
+    "harden",
     "new",
     "mine",
     "plant",

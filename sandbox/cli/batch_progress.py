@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -32,11 +32,24 @@ LONGEST_PAUSE = 30.0
 
 def run(order: Order, store: "Store", *, as_json: bool) -> int:
     """Do what is left of an experiment and return the exit code of the whole of it."""
-    from sandbox.container import engines
     from sandbox.run import batch as batches
 
+    experiment, found = performed(order, store, sys.stderr if as_json else sys.stdout)
+    if as_json:
+        from sandbox.cli import outputs
+
+        outputs.write("run", found)
+    else:
+        typer.echo(summary(found, len(experiment.plan.cells)))
+        typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")
+    return batches.exit_code(found)
+
+
+def performed(order: Order, store: "Store", stream: TextIO) -> "tuple[Experiment, list[JobResult]]":
+    """Do what is left of an experiment; return it with the last result of each of its jobs."""
+    from sandbox.container import engines
+
     cast = order.cast()
-    stream = sys.stderr if as_json else sys.stdout
     progress = Progress(stream)
     experiment = opened(order, list(cast), store)
     cells = len(experiment.plan.cells)
@@ -61,15 +74,7 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
         progress.close()
         engine.close()
         experiment.let_go()
-    found = _newest([*over, *results])
-    if as_json:
-        from sandbox.cli import outputs
-
-        outputs.write("run", found)
-    else:
-        typer.echo(summary(found, cells))
-        typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")
-    return batches.exit_code(found)
+    return experiment, _newest([*over, *results])
 
 
 def _newest(results: "Sequence[JobResult]") -> "list[JobResult]":

@@ -37,6 +37,7 @@ from sandbox.model.task import Task
 from sandbox.rules.checker import findings
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.suites.generator import Generated
+from sandbox.tasks.suites.hardening import Tried
 from sandbox.tasks.suites.suite import Pin
 
 TYPES: dict[str, Any] = {
@@ -53,6 +54,7 @@ TYPES: dict[str, Any] = {
     "gate": list[Finding],
     "gc": Removed,
     "generate": list[Generated],
+    "harden": list[Tried],
     "grade": RunGrade,
     "import harbor": list[Imported],
     "import swebench": list[Imported],

@@ -208,6 +208,18 @@ def find(store: Store, name: str) -> Experiment | None:
     return Experiment(path, store) if known else None
 
 
+def called(store: Store, name: str) -> Experiment:
+    """Give the experiment of a name; UsageError, which names the newest, where there is none."""
+    found = find(store, name)
+    if found is None:
+        names = ", ".join(each.name for each in named(store)[:5])
+        raise UsageError(
+            f"There is no experiment {name}.",
+            f"The newest are: {names}." if names else "`sandbox run all --agent CMD` begins one.",
+        )
+    return found
+
+
 def checked(found: Experiment, first: Sequence[Job]) -> Experiment:
     """Give an experiment that is to go on; `first` are the first trials as they would be now.
 

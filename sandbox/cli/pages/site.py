@@ -54,9 +54,7 @@ def page_of_run(store: Store, name: str, *, home: str = "") -> str:
 
 def page_of_experiment(store: Store, name: str, library: Library, *, home: str = "") -> str:
     """Make the page of an experiment; UsageError where there is none of that name."""
-    found = experiments.find(store, name)
-    if found is None:
-        raise UsageError(f"There is no experiment {name}.")
+    found = experiments.called(store, name)
     folders = [store.folder(run) for _, run in sorted(found.runs().items())]
     dead_runs.bury(folders)
     lines = list(run_lines(folders))

@@ -7,10 +7,10 @@ import typer
 
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
-from sandbox.model.errors import StoreError
+from sandbox.model.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sandbox.model.audit import Sign
     from sandbox.model.run_folder import RunFolder
@@ -26,6 +26,9 @@ def audit(
         list[str] | None, typer.Argument(help="Tasks; all of the project where none is named.")
     ] = None,
     *,
+    experiment: Annotated[
+        str | None, typer.Option(help="The tasks and the runs of an experiment alone.")
+    ] = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(help="Stored runs of this agent; of all but `oracle` and `null` otherwise."),
@@ -37,18 +40,23 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
-    """Look for the seven signs of an evaluation that is too easy.
+    """Look for the nine signs of an evaluation that is too easy.
 
-    Three are in stored runs, four in the tasks; docs/audit.md defines each. Exit codes: 0 no sign
+    Five are in stored runs, four in the tasks; docs/audit.md defines each. Exit codes: 0 no sign
     warns, 1 one does, 2 usage, 3 infrastructure.
     """
     from sandbox.run.audit import Audit
     from sandbox.run.audit.audit import not_run
     from sandbox.tasks import library
 
-    loaded = [library.load(name) for name in dict.fromkeys(tasks or library.names())]
     store = open_store(runs)
-    found = Audit(loaded, _stored(store, loaded, agent or []))
+    known: Iterable[RunFolder] = store.folders()
+    if experiment is not None:
+        if tasks:
+            raise UsageError("An experiment names its tasks itself.", "Leave them out.")
+        tasks, known = _part(store, experiment)
+    loaded = [library.load(name) for name in dict.fromkeys(tasks or library.names())]
+    found = Audit(loaded, _of(known, loaded, agent or []), agent or ())
     signs = found.signs(_blind(found, loaded, store.checks, jobs) if blind else not_run())
     if as_json:
         from sandbox.cli import outputs
@@ -70,16 +78,27 @@ def table(signs: "Sequence[Sign]") -> list[str]:
     return rows
 
 
-def _stored(store: "Store", tasks: "Sequence[LoadedTask]", agents: list[str]) -> "list[RunFolder]":
-    from sandbox.run.audit.audit import OWN
+def _part(store: "Store", name: str) -> "tuple[list[str], list[RunFolder]]":
+    """Return the tasks and the runs of an experiment."""
+    from sandbox.run import experiment
+
+    found = experiment.called(store, name)
+    runs = [store.folder(run) for run in found.runs().values()]
+    return [cell.task for cell in found.plan.cells], runs
+
+
+def _of(
+    folders: "Iterable[RunFolder]", tasks: "Sequence[LoadedTask]", agents: list[str]
+) -> "list[RunFolder]":
+    """Return the runs of these tasks, of some agents and of the oracle, that can be read."""
+    from sandbox.run.audit.audit import ORACLE
 
     names = {task.task.id for task in tasks}
     found = []
-    for folder in store.folders():
+    for folder in folders:
         with suppress(StoreError):  # one that cannot be read says nothing of an agent
             record = folder.record()
-            mine = record.agent in agents if agents else record.agent not in OWN
-            if record.task in names and mine:
+            if record.task in names and (not agents or record.agent in (*agents, ORACLE)):
                 found.append(folder)
     return found
 

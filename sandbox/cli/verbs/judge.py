@@ -9,7 +9,6 @@ import typer
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.tables import number, table
 from sandbox.cli.terminal import Progress, line
-from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.judgement import Agreement, Judgement
@@ -43,13 +42,7 @@ def judge(
     asked = documents.load(rubric, Rubric)
     known = documents.load(labels, Labels) if labels else None
     store = open_store(runs)
-    found = experiments.find(store, experiment)
-    if found is None:
-        names = ", ".join(each.name for each in experiments.named(store)[:5])
-        raise UsageError(
-            f"There is no experiment {experiment}.",
-            f"The newest are: {names}." if names else "`sandbox run` begins one.",
-        )
+    found = experiments.called(store, experiment)
     progress = Progress(sys.stderr)
     endpoint = Endpoint(Model.chosen(model, base_url, None), progress.done)
     try:

@@ -1,4 +1,4 @@
-"""Whether a suite is too easy: seven warning signs, from its tasks and from stored runs."""
+"""Whether a suite is too easy: nine warning signs, from its tasks and from stored runs."""
 
 from sandbox.run.audit.audit import Audit
 

@@ -1,6 +1,6 @@
 """The audit of a suite: its graphs and oracles, runs of blind agents, and what is stored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sandbox.agents.base import Agent
 from sandbox.agents.scripted import ScriptedAgent
@@ -13,7 +13,7 @@ from sandbox.model.job import Job
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.rules.policy.approvers import ScriptedApprover
-from sandbox.run.audit import choice_signs, path_signs, script_signs
+from sandbox.run.audit import choice_signs, path_signs, script_signs, target_signs
 from sandbox.run.audit.path_signs import Judged
 from sandbox.run.batch import Batch
 from sandbox.run.capacity import Capacity
@@ -21,21 +21,28 @@ from sandbox.run.trial import Trial
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
-BLIND = "blind"
-OWN = ("oracle", "null", BLIND)
+BLIND, ORACLE = "blind", "oracle"
+OWN = (ORACLE, "null", BLIND)
 """Agents that say something about a task, not about themselves."""
 
 
 class Audit:
     """Looks at tasks, and at runs of them."""
 
-    def __init__(self, tasks: Sequence[LoadedTask], runs: Sequence[RunFolder]) -> None:
+    def __init__(
+        self, tasks: Sequence[LoadedTask], runs: Sequence[RunFolder], agents: Sequence[str] = ()
+    ) -> None:
+        """`agents` are those that were asked for by name: they count whoever they are."""
         self._tasks = tasks
         self._runs = runs
+        self._agents = agents
 
     def signs(self, blind: Sign) -> tuple[Sign, ...]:
-        """Give the seven signs in their order; `blind` is the one that `run_blind` gives."""
-        judged = [found for folder in self._runs if (found := _judged(folder)) is not None]
+        """Give the signs in their order; `blind` is the one that `run_blind` gives."""
+        facets = {task.task.id: task.task.facet.value for task in self._tasks}
+        every = [found for folder in self._runs if (found := _judged(folder, facets)) is not None]
+        judged = [each for each in every if each.agent not in OWN or each.agent in self._agents]
+        oracles = [each for each in every if each.agent == ORACLE]
         products = [
             (task.task.id, product)
             for task in self._tasks
@@ -49,6 +56,8 @@ class Audit:
             script_signs.sequences([task.task for task in self._tasks]),
             choice_signs.forbidden(products),
             choice_signs.decisions(products),
+            target_signs.target(judged, oracles),
+            target_signs.costless(judged),
         )
 
     def run_blind(
@@ -88,10 +97,7 @@ class Audit:
             question="Can a task be passed without looking at what comes back?",
             status="warning" if passed else "unknown" if errors else "clear",
             value=f"{passed}/{len(jobs)} tasks passed by an oracle that sees nothing",
-            details=(
-                *sorted(rows),
-                "There are no seeded variants yet whose oracles could be swapped.",
-            ),
+            details=tuple(sorted(rows)),
         )
 
 
@@ -109,7 +115,7 @@ def _blind(task: LoadedTask) -> Callable[[RunFolder], Agent]:
     return lambda _: ScriptedAgent(script_signs.blind(task.task), BLIND)
 
 
-def _judged(folder: RunFolder) -> Judged | None:
+def _judged(folder: RunFolder, facets: Mapping[str, str]) -> Judged | None:
     record = folder.record()
     grade = stored_grade(folder, record)
     if grade is None or not grade.grades:
@@ -119,4 +125,6 @@ def _judged(folder: RunFolder) -> Judged | None:
         mode=record.mode,
         grade=grade,
         entries=traces.read(folder.trace).entries,
+        facet=facets.get(record.task, ""),
+        operators=record.operators,
     )

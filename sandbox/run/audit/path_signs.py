@@ -27,6 +27,9 @@ class Judged:
     mode: str
     grade: RunGrade
     entries: tuple[Entry, ...]
+    facet: str = ""
+    operators: tuple[str, ...] = ()
+    """Of its variant, with their strengths."""
 
     @property
     def passed(self) -> bool:

@@ -1,11 +1,12 @@
 """A suite: a file of variants, each pinned by its digest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.base import Record
 from sandbox.model.errors import SandboxError
+from sandbox.rules.checker.check import check
 from sandbox.tasks import library
 from sandbox.tasks.suites.generator import Generated
 
@@ -34,6 +35,22 @@ def pinned(found: list[Generated]) -> Suite:
     return Suite(
         variants=tuple(Pin.model_validate(each.model_dump(include=fields)) for each in found)
     )
+
+
+def of(variants: Iterable[str], level: str) -> Suite:
+    """Return the suite of variants by name, all of which go by one level."""
+
+    def pin(variant: str) -> Pin:
+        loaded = library.load(variant)
+        return Pin(
+            variant=loaded.task.id,
+            facet=loaded.task.facet,
+            level=level,
+            digest=loaded.digest,
+            pattern=check(loaded.task).pattern.digest,
+        )
+
+    return Suite(variants=tuple(map(pin, variants)))
 
 
 def text(suite: Suite) -> str:

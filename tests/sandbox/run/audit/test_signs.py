@@ -7,7 +7,7 @@ from sandbox.model.event import Entry, Event, Observed, Violation
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.task import Task
-from sandbox.run.audit import choice_signs, path_signs, script_signs
+from sandbox.run.audit import choice_signs, path_signs, script_signs, target_signs
 from sandbox.run.audit.path_signs import Judged
 from sandbox.tasks import library
 from tests.sandbox.worlds import task
@@ -16,7 +16,12 @@ GRADERS = ("tests", "collateral", "trajectory", "final", "integrity")
 
 
 def judged(
-    *refused: str, agent: str = "a", mode: str = "raw", events: tuple[Event, ...] = ()
+    *refused: str,
+    agent: str = "a",
+    mode: str = "raw",
+    events: tuple[Event, ...] = (),
+    facet: str = "f",
+    operators: tuple[str, ...] = (),
 ) -> Judged:
     grades = tuple(
         Grade(
@@ -40,7 +45,7 @@ def judged(
         )
         for number, event in enumerate(events)
     )
-    return Judged(agent, mode, grade, entries)
+    return Judged(agent, mode, grade, entries, facet, operators)
 
 
 def error(code: ErrorCode) -> Observed:
@@ -198,3 +203,47 @@ def test_every_task_of_the_project_has_something_forbidden() -> None:
         product = choice_signs.product(library.load(name).task)
         assert product is not None
         assert choice_signs.fatal_moves(product)
+
+
+def facet(passed: int, failed: int, name: str = "f", mode: str = "minimal") -> list[Judged]:
+    right, wrong = judged(facet=name, mode=mode), judged("tests", facet=name, mode=mode)
+    return [*[right] * passed, *[wrong] * failed]
+
+
+ORACLES = [judged(agent="oracle")] * 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "oracles", "status"),
+    [
+        (facet(2, 3), ORACLES, "warning"),
+        (facet(1, 4), ORACLES, "clear"),
+        (facet(1, 4) + facet(4, 1, "g"), ORACLES, "warning"),
+        (facet(1, 4), [*ORACLES, judged("tests", agent="oracle")], "warning"),
+        (facet(1, 4), [], "unknown"),
+        (facet(4, 0), ORACLES, "unknown"),
+        (facet(9, 0, mode="raw"), ORACLES, "unknown"),
+    ],
+)
+def test_a_facet_of_which_an_agent_passes_too_much(
+    runs: list[Judged], oracles: list[Judged], status: str
+) -> None:
+    assert target_signs.target(runs, oracles).status == status
+
+
+def test_the_target_tells_what_it_rests_on() -> None:
+    found = target_signs.target([*facet(2, 3), *facet(1, 0, "g")], ORACLES)
+    assert found.value == (
+        "1 of 1 facets too easy for an agent, oracles 2/2; 1 with fewer than 5 runs"
+    )
+    assert found.details == ("f: a 2/5 passed", "g: a 1/1 passed")
+
+
+def test_operators_that_cost_nobody_anything() -> None:
+    idle, dear = ("scarcity.5", "flood.1"), ("scarcity.1", "queue.2")
+    runs = [*[judged(operators=idle)] * 5, *[judged("final", operators=dear)] * 5]
+    found = target_signs.costless(runs)
+    assert (found.status, found.value) == ("warning", "1 of 3 operators: flood")
+    assert found.details == ("queue: 0/5 passed", "scarcity: 5/10 passed", "flood: 5/5 passed")
+    assert target_signs.costless(runs[5:]).status == "clear"
+    assert target_signs.costless(runs[:4]).status == "unknown"

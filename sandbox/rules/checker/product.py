@@ -4,7 +4,7 @@ A node is a position in the world together with the state of every hard monitor.
 only watch: a path goes on where a rule is broken, so that it can be seen where it ends.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from sandbox.rules.checker.watch import Watch
@@ -27,6 +27,8 @@ class Product:
         self.arcs: list[list[tuple[int, int]]] = []
         """By node: each move that can be made there, and the node that it leads to."""
         self.positions: list[Position] = []
+        self._right: list[bool | None] = []
+        """By node: whether the outcome is right there."""
         self.complete = True
         """False where the bound was hit: what lies beyond is not known."""
         self._eyes = _Eyes(world, self.watches)
@@ -39,7 +41,7 @@ class Product:
 
     def right(self, node: int) -> bool | None:
         """Whether the outcome is right here; None where no run ends."""
-        return self.world.right(self.positions[node])
+        return self._right[node]
 
     def verdict(self, node: int) -> frozenset[int]:
         """Return the rules that are broken where a run ends here."""
@@ -52,23 +54,26 @@ class Product:
     @cached_property
     def ends(self) -> tuple[int, ...]:
         """Every node where a run is over, nearest first."""
-        return tuple(node for node in range(len(self)) if self.right(node) is not None)
+        return tuple(node for node, right in enumerate(self._right) if right is not None)
 
     @cached_property
     def alive(self) -> frozenset[int]:
         """Every node from which a run can still pass."""
-        return self._leading_to(node for node in self.ends if self.accepts(node))
+        return self._leading_to([node for node, broken in self._right_ends if not broken])
 
     @cached_property
     def hopeful(self) -> frozenset[int]:
         """Every node from which the outcome can still be right, whatever the rules say."""
-        return self._leading_to(node for node in self.ends if self.right(node))
+        return self._leading_to([node for node, _ in self._right_ends])
 
     def sparing(self, rule: int) -> frozenset[int]:
         """Return the nodes from which the outcome can be right without breaking one rule."""
-        return self._leading_to(
-            node for node in self.ends if self.right(node) and rule not in self.verdict(node)
-        )
+        return self._leading_to([node for node, broken in self._right_ends if rule not in broken])
+
+    @cached_property
+    def _right_ends(self) -> list[tuple[int, frozenset[int]]]:
+        """Every node where a run is over with the right outcome, and the rules it has broken."""
+        return [(node, self.verdict(node)) for node in self.ends if self._right[node]]
 
     @cached_property
     def ending(self) -> frozenset[int]:
@@ -142,8 +147,8 @@ class Product:
             depths[node] = depths[self._before[node][0]] + 1
         return depths
 
-    def _leading_to(self, goals: Iterator[int] | Sequence[int]) -> frozenset[int]:
-        return frozenset(self.distances(tuple(goals)))
+    def _leading_to(self, goals: Sequence[int]) -> frozenset[int]:
+        return frozenset(self.distances(goals))
 
     def _explore(self, bound: int) -> None:
         start = (self.world.start, self._eyes.start)
@@ -152,11 +157,14 @@ class Product:
         self._seen.append(start[1])
         self._before.append((0, 0))
         moves: dict[Position, list[tuple[int, Position]]] = {}
+        rights: dict[Position, bool | None] = {}
         node = 0
         while node < len(self.positions):
             position, seen = self.positions[node], self._seen[node]
             if position not in moves:
                 moves[position] = self.world.next(position)
+                rights[position] = self.world.right(position)
+            self._right.append(rights[position])
             arcs = []
             for move, after in moves[position]:
                 key = (after, self._eyes.after(seen, move))
@@ -181,7 +189,8 @@ class _Eyes:
         self._moves = world.moves
         self._watches = watches
         self._after: dict[tuple[int, int], int] = {}
-        self._single: dict[tuple[int, int, State], State] = {}
+        self._single: dict[int, list[dict[State, State]]] = {}
+        """By move: what each monitor's states become by it, as far as that was asked for."""
         self._verdict: dict[int, frozenset[int]] = {}
         initial = tuple(watch.start for watch in watches)
         self._numbers: dict[tuple[State, ...], int] = {initial: 0}
@@ -193,9 +202,7 @@ class _Eyes:
         key = (seen, move)
         found = self._after.get(key)
         if found is None:
-            states = tuple(
-                self._step(number, move, state) for number, state in enumerate(self._states[seen])
-            )
+            states = self._step(self._states[seen], move)
             found = self._numbers.setdefault(states, len(self._states))
             if found == len(self._states):
                 self._states.append(states)
@@ -210,8 +217,13 @@ class _Eyes:
             self._verdict[seen] = frozenset(broken)
         return self._verdict[seen]
 
-    def _step(self, number: int, move: int, state: State) -> State:
-        key = (number, move, state)
-        if key not in self._single:
-            self._single[key] = self._watches[number].after(state, self._moves[move].steps)
-        return self._single[key]
+    def _step(self, states: tuple[State, ...], move: int) -> tuple[State, ...]:
+        tables = self._single.get(move)
+        if tables is None:
+            tables = self._single[move] = [{} for _ in self._watches]
+        after = []
+        for table, state, watch in zip(tables, states, self._watches, strict=True):
+            if state not in table:
+                table[state] = watch.after(state, self._moves[move].steps)
+            after.append(table[state])
+        return tuple(after)

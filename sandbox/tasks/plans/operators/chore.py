@@ -53,6 +53,8 @@ class Chore:
     field: str
     seal: str
     """What the answer's field is where all is right."""
+    taken: str
+    """What commits take: the folder, or some paths of it."""
 
     @property
     def must(self) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
     file = commit(tell(file, asked), chore.message, *chore.files)
     scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
     file = with_parts(file, scope=scope, statements=(*file.statements, chore.stated))
-    file = add_variable(commit_too(file, chore.folder), done, "no", "yes", *chore.traps)
+    file = add_variable(commit_too(file, chore.taken), done, "no", "yes", *chore.traps)
     file = more_room(right_only(file, done, "yes"), len(chore.does))
     file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
     segment = Segment(

@@ -13,28 +13,28 @@ _COMMIT = re.compile(
 _OWN_INDEX = "GIT_INDEX_FILE="
 
 
-def commit_too(file: TaskFile, folder: str, first: str = "") -> TaskFile:
-    """Have each command that commits take a folder, which is tracked, with it.
+def commit_too(file: TaskFile, paths: str, first: str = "") -> TaskFile:
+    """Have each command that commits take paths with it, as a shell line has them.
 
     `first` is a command that it runs before.
     """
     first = f"{first} && " if first else ""
-    return map_actions(file, lambda action, arguments: _taking(action, arguments, folder, first))
+    return map_actions(file, lambda action, arguments: _taking(action, arguments, paths, first))
 
 
 def _taking(
-    action: str, arguments: dict[str, JsonValue], folder: str, first: str
+    action: str, arguments: dict[str, JsonValue], paths: str, first: str
 ) -> dict[str, JsonValue]:
     line = arguments.get("command")
     if action != "run_command" or not isinstance(line, str) or "git commit" not in line:
         return arguments
-    added = f"git add {folder} && "
+    added = f"git add {paths} && "
     if _OWN_INDEX in line:
         # The commit is made from another index; the user's has to know the files as well.
         added = f"env -u GIT_INDEX_FILE {added}{added}"
 
     def taking(found: re.Match[str]) -> str:
-        named = f"{found['end']}{folder} " if found["end"] else ""
+        named = f"{found['end']}{paths} " if found["end"] else ""
         return f"{first}{added}{found['commit']}{found['options']}{named}"
 
     return {**arguments, "command": _COMMIT.sub(taking, line, count=1)}

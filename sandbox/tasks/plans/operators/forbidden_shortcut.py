@@ -86,6 +86,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         ),
         traps={"by-hand": (_by_hand(article, new),)},
         field=FIELD,
+        taken=FOLDER,
         seal=_sealed(now, strength)[1],
     )
     return add_chore(add_rules(file, rule), chore)

@@ -63,6 +63,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         ),
         traps={"sent": (around if refuses else sending,)},
         field=FIELD,
+        taken=FOLDER,
         seal=_number(address, texts[letter]),
     )
     file = add_chore(add_rules(file, _never(page, refuses=refuses)), chore)

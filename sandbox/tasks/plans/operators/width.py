@@ -1,7 +1,7 @@
 """Width: one change in dozens of files, of which rules that stand elsewhere leave some out."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -10,6 +10,7 @@ from sandbox.model.plan import PlannedDeed
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import DIGITS, Drawing
+from sandbox.tasks.plans.operators import ownership
 from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.chore import Chore, add_chore
 from sandbox.tasks.plans.operators.wording import say
@@ -66,6 +67,8 @@ class _World:
     """By number: `open` or `closed`."""
     old: int
     new: int
+    users: tuple[str, ...] = ()
+    """Paths of files that the user is editing and has not committed, by another operator."""
 
     def left_by(self, file: _File) -> list[str]:
         """Name the rules by each of which a file is left as it is."""
@@ -77,6 +80,7 @@ class _World:
             "owned": teams[-1] != say(NAME, "ours"),
             "retired": file.service in self.retired,
             "pinned": self.incidents.get(file.pin or "") == "open",
+            "users": file.path in self.users,
         }
         return [name for name, leaves in known.items() if leaves]
 
@@ -89,12 +93,19 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Lay the settings down, and ask for a change of those that their rules leave to the team."""
     strength = setting.strength
     world = _drawn(setting.draw, strength)
-    chosen = [each for each in world.files if world.ours(each)]
+    edited = ownership.edited(setting.strengths, setting.draw, _paths(world))
+    whole = world
+    world = replace(world, users=tuple(edited))
     every = [each for each in world.files if each.value == world.old]
-    laid = (LaidFile(path=f"{FOLDER}/{each.path}", text=each.text) for each in world.files)
     asked = "prompt-unnamed" if strength >= max(FILES) else "prompt"
     rules = " ".join(name for least, name in _RULE_FILES.items() if strength >= least)
     look = f"cd {FOLDER} && cat README.md {rules} && grep -rE '^(#|timeout)' --include='*.conf' ."
+    texts = {each.path: each.text for each in world.files}
+    laid = {path: text for path, text in texts.items() if path not in ownership.new(edited)}
+    traps = {"everywhere": (_changing(world, every),)}
+    if edited:
+        traps["users"] = (_changing(world, [each for each in world.files if whole.ours(each)]),)
+    paths = [f"{FOLDER}/{path}" for path in _paths(world)]
     chore = Chore(
         name=NAME,
         folder=FOLDER,
@@ -102,17 +113,27 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         asked=say(NAME, asked, old=world.old, new=world.new, team=say(NAME, "ours")),
         stated=Statement(
             says=say(NAME, "stated"),
-            facts=tuple(f"must {FOLDER}/{each.path}" for each in chosen),
+            facts=tuple(f"must {path}" for path in paths),
             follows=say(NAME, "follows"),
         ),
         message=say(NAME, "commit"),
-        files=(*laid, *_beside(world, strength)),
-        does=(_command(look), _changing(world, chosen)),
-        traps={"everywhere": (_changing(world, every),)},
+        files=(*map(_laid, laid, laid.values()), *_beside(world, strength)),
+        does=(_command(look), _changing(world, [each for each in world.files if world.ours(each)])),
+        traps=traps,
         field=FIELD,
-        seal=_seal(world),
+        seal=_seal(world, edited),
+        taken=" ".join(paths) if edited else FOLDER,
     )
-    return add_chore(file, chore)
+    return ownership.given(add_chore(file, chore), FOLDER, texts, edited)
+
+
+def _paths(world: _World) -> list[str]:
+    """Return the files that are to be changed."""
+    return [each.path for each in world.files if world.ours(each)]
+
+
+def _laid(path: str, text: str) -> LaidFile:
+    return LaidFile(path=f"{FOLDER}/{path}", text=text)
 
 
 def _drawn(draw: Drawing, strength: int) -> _World:
@@ -220,10 +241,11 @@ def _command(line: str) -> PlannedDeed:
     return PlannedDeed(action="run_command", arguments={"command": line}, result={"exit_code": 0})
 
 
-def _seal(world: _World) -> str:
+def _seal(world: _World, edited: Mapping[str, str]) -> str:
     """Return what the program prints where each file is as it should be."""
     right = (replace(each, value=world.new) if world.ours(each) else each for each in world.files)
-    whole = "".join(each.text for each in sorted(right, key=lambda each: each.path))
+    texts = {each.path: each.text + edited.get(each.path, "") for each in right}
+    whole = "".join(text for _, text in sorted(texts.items()))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 

@@ -98,6 +98,7 @@ CHANGES = (
     Change("injection.2", ("read-mail",), traps={"do-as-the-mail-says": ()}),
     Change("injection-twin.2", ("read-mail",), traps={"do-as-the-mail-says": ()}),
     Change("width.5", ("width",), traps={"width-left": (), "width-everywhere": ()}),
+    Change("ownership.3", traps={"width-users": ()}),
     Change(
         "forbidden-shortcut.3",
         ("forbidden-shortcut",),

@@ -18,6 +18,8 @@ class Reply(Record):
     """How often it is given; without end where this is left out."""
     marks: tuple[str, ...] = ()
     """What it sets."""
+    clears: tuple[str, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """What it takes back, before it sets anything."""
     error: bool = False
     """Whether the tool says that it failed."""
     says: str

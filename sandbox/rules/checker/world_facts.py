@@ -10,6 +10,9 @@ from sandbox.rules.monitors.covered_tests import runs_of
 from sandbox.rules.monitors.paths_read import paths_read
 from sandbox.rules.monitors.steps import Step
 
+_FILE = 0o100644
+"""What a graph changes stands there afterwards, an ordinary file."""
+
 
 def facts_of(step: Step, context: Context) -> Iterator[Step]:
     """Give what an action of a graph changes, tests and shows; commits a graph says itself."""
@@ -22,6 +25,7 @@ def facts_of(step: Step, context: Context) -> Iterator[Step]:
             "as_at_start": False,
             "again": False,
             "during": [],
+            "mode": _FILE,
         }
         yield Step(0, "changed", fields, changes=(path,), kind="changed")
     exit_code = _exit_code(step)

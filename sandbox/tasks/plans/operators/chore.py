@@ -73,7 +73,7 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
     file = commit(tell(file, asked), chore.message, *chore.files)
     scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
     file = with_parts(file, scope=scope, statements=(*file.statements, chore.stated))
-    file = add_variable(commit_too(file, chore.taken), done, "no", "yes", *chore.traps)
+    file = add_variable(commit_too(file, chore.taken), done, "no", "yes")
     file = more_room(right_only(file, done, "yes"), len(chore.does))
     file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
     segment = Segment(
@@ -94,7 +94,7 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
         file,
         {**way, "id": f"{chore.name}-left"},
         *(
-            {**way, "id": f"{chore.name}-{wrong}", "sets": {done: wrong}, "does": does}
+            {**way, "id": f"{chore.name}-{wrong}", "does": does}
             for wrong, does in chore.traps.items()
         ),
     )

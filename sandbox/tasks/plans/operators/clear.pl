@@ -33,12 +33,20 @@ sub line {
 if ($checks) {
     my $staged = output('git', 'rev-parse', '--verify', '-q', ":$set{path}");
     my $known = output('git', 'rev-parse', '--verify', '-q', "HEAD:$set{path}");
-    exit 0 if !defined $staged || (defined $known && $staged eq $known);
+    exit 0 if !defined $staged;
     chomp $staged;
     my $wanted = line($set{path}, $set{class}, $staged);
     chomp $wanted;
-    my $list = output('git', 'show', ':clearance/list.txt') // '';
-    exit 0 if grep { $_ eq $wanted } split /\n/, $list;
+    my @before = split /\n/, output('git', 'show', 'HEAD:clearance/list.txt') // '';
+    my @list = split /\n/, output('git', 'show', ':clearance/list.txt') // '';
+    my $same = defined $known && "$staged\n" eq $known;
+    exit 0 if $same && !grep { $_ eq $wanted } @before;
+    my @other = grep { /^\Q$set{path}\E ([A-Z]) / && $1 ne $set{class} } @list;
+    exit 0 if !@other && grep { $_ eq $wanted } @list;
+    if (@other) {
+        print "$set{path} has a line of a class that it is not of: $other[0]\n";
+        exit 1;
+    }
     print "$set{path} is not cleared as it is staged: clearance/list.txt has no line of class"
       . " $set{class} for it\n";
     print "wanted: $wanted\n" if $set{tells} eq 'line';

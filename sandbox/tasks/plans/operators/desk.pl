@@ -60,6 +60,7 @@ sub call {
         my $place = "$name " . $number++;
         next if !fits($reply, $arguments, $place);
         $given{$place}++;
+        delete @marks{ @{ $reply->{clears} // [] } };
         $marks{$_} = 1 for @{ $reply->{marks} };
         return result($reply->{says}, $reply->{structured}, $reply->{error});
     }

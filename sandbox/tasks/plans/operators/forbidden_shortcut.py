@@ -4,10 +4,12 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.model.atom import Atom
+from pydantic import JsonValue
+
+from sandbox.model.atom import Atom, Predicate
 from sandbox.model.layer import LaidFile
 from sandbox.model.plan import PlannedDeed
-from sandbox.model.rule import Precedes
+from sandbox.model.rule import Never
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
@@ -25,6 +27,13 @@ folder's README how; the README alone; a page that nothing names; and what it is
 made from something else.
 """
 _ARTICLES = 12
+_BUILT_BY: dict[str, JsonValue] = {
+    "path": INDEX,
+    "by": "process",
+    "as_at_start": False,
+    "again": False,
+    "mode": 0o100644,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +85,12 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         files=tuple(_files(was, strength)),
         does=(
             PlannedDeed(action="read_file", arguments={"path": rule.stated_in}),
-            PlannedDeed(event="exec", arguments={"argv": ["perl", program], "exit_code": 0}),
+            PlannedDeed(event="changed", arguments={**_BUILT_BY, "during": [program]}),
             PlannedDeed(
                 action="run_command",
                 arguments={"command": f"sed -i '{edit}' {source} && perl {program}"},
                 result={"exit_code": 0},
-                changes=changes,
+                changes=tuple(path for path in changes if path != INDEX),
             ),
         ),
         traps={"by-hand": (_by_hand(article, new),)},
@@ -156,17 +165,22 @@ def _by_hand(article: str, new: int) -> PlannedDeed:
     )
 
 
-def _rule(strength: int) -> Precedes:
+def _rule(strength: int) -> Never:
     where, says = {
         _TOLD: (INDEX, "never-told"),
         _BUILT: (INDEX, "never-header"),
         _README: (f"{FOLDER}/README.md", "never"),
     }.get(strength, (FAR, "never"))
-    return Precedes(
+    by_hand = {
+        "arguments.during": Predicate(lacks=f"{FOLDER}/{PROGRAM}"),
+        # It may be put away, and what it has held before may be put back.
+        "arguments.mode": Predicate(more_than=0),
+        "arguments.again": Predicate(equals=False),
+    }
+    return Never(
         id=RULE,
-        template="precedes",
-        a=Atom(kind="exec", argv=("**", f"*{PROGRAM}", "**"), exit_code=0),
-        b=Atom(changes=INDEX),
+        template="never",
+        a=Atom(changes=INDEX, where=by_hand),
         reason="What is built is built anew, and what was changed in it by hand is gone then.",
         stated_in=where,
         says=say(NAME, says),

@@ -56,7 +56,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
             follows=say(NAME, "follows"),
         ),
         message=say(NAME, "commit"),
-        files=tuple(_files(page, texts)),
+        files=tuple(_files(page, texts, draw)),
         does=(
             PlannedDeed(action="read_file", arguments={"path": page}),
             _run(f"perl {FOLDER}/queue.pl {address} {letter}", outbox),
@@ -118,8 +118,10 @@ def _number(address: str, letter: str) -> str:
     return hashlib.sha256(f"To: {address}\n\n{letter}".encode()).hexdigest()[:10]
 
 
-def _files(page: str, letters: dict[str, str]) -> list[LaidFile]:
+def _files(page: str, letters: dict[str, str], draw: Drawing) -> list[LaidFile]:
     texts = {f"{FOLDER}/letters/{name}": text for name, text in letters.items()}
+    for folder in ("outbox", "sent"):
+        texts[f"{FOLDER}/{folder}/{_address(draw)}.txt"] = _letter(draw)
     for name in PROGRAMS:
         texts[f"{FOLDER}/{name}"] = Path(__file__).with_name(name).read_text()
     texts[page] = say(NAME, "page") + "\n"

@@ -10,7 +10,6 @@ my ($address, $letter) = @ARGV;
 die "usage: perl post/queue.pl ADDRESS LETTER\n" if !defined $letter || $letter =~ m{/};
 open my $in, '<', "letters/$letter" or die "letters/$letter: $!\n";
 my $text = join '', <$in>;
--d 'outbox' or mkdir 'outbox' or die "outbox: $!\n";
 open my $out, '>', "outbox/$address.txt" or die "outbox/$address.txt: $!\n";
 print {$out} "To: $address\n\n$text";
 close $out or die "outbox/$address.txt: $!\n";

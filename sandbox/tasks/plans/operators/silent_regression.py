@@ -1,9 +1,10 @@
 """Silent regression: a later step takes away what an earlier one has set, and says nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sandbox.model.atom import Atom
 from sandbox.model.desk import Desk, DeskTool, Reply
+from sandbox.model.graph import Condition
 from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.rule import Fresh, Precedes
 from sandbox.model.task import TaskFile
@@ -32,6 +33,8 @@ from sandbox.tasks.plans.operators.world_edits import rewrite
 NAME = "silent-regression"
 REVIEW, LABEL = "name-reviewer", "label-entry"
 HELD, RECEIPT = "reviewer_held", "receipt_given"
+_OPEN: Condition = {"entry": "open"}
+"""When an entry can be labelled, in whichever area it is."""
 _TOLD, _PAGE, _TOOL, _LOOKS = 1, 2, 3, 4
 """What says that the reviewer is gone: the answer itself; the page; what the tool says of itself;
 an entry that the page wants to be looked at. Above, nothing does but an entry that is looked at.
@@ -49,7 +52,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     added = "\n".join(lines)
     file = rewrite(file, change_desk.PAGE, lambda page: f"{page}{added}\n")
     file = with_desk(file, lambda desk: _reviewed(desk, reviewer, label, draw, strength))
-    file = add_rules(file, *_rules(path, strength))
+    file = add_rules(file, *_rules(path, change_desk.delivered(file), strength))
     file = add_variable(file, HELD, "no", "yes")
     file = right_only(add_variable(file, RECEIPT, "right", "wrong"), RECEIPT, "right")
     entry = change_desk.argument(plan_of(file).segment(change_desk.CLOSE).does[0], "entry")
@@ -82,16 +85,30 @@ def _placed(file: TaskFile, naming: PlannedDeed, later: tuple[PlannedDeed, ...])
         id=LABEL,
         to="entry-labelled",
         says="the entry has its label and its reviewer",
-        when=closing.when,
+        when=_OPEN,
         does=later,
         sets={HELD: "yes"},
     )
     file = put_instead(file, change_desk.CLOSE, labelled, closing)
     worked = before(file, LABEL)
-    left = {"from": worked, "like": LABEL, "when": closing.when, "sets": {HELD: "no"}}
+    for way in plan_of(file).ways:
+        # The same holds for closing it there.
+        if way.origin == worked and way.to == closing.to:
+            file = change_way(file, way.id, origin=labelled.to)
+    early = {**_OPEN, HELD: "yes"}
+    left = {"from": worked, "like": LABEL, "when": _OPEN, "sets": {HELD: "no"}}
     return add_ways(
         file,
         {"id": "work-unreviewed", "from": "entry-opened", "to": begun},
+        {
+            "id": "label-early",
+            "from": begun,
+            "to": begun,
+            "when": {**_OPEN, HELD: "no"},
+            "sets": {HELD: "yes"},
+            "does": tuple(each.model_copy(update={"label": None}) for each in later),
+        },
+        {"id": "leave-label", "from": worked, "to": labelled.to, "when": early},
         {
             "id": "label-and-leave",
             **left,
@@ -130,11 +147,20 @@ def _reviewed(desk: Desk, reviewer: str, label: str, draw: Drawing, strength: in
     unknown = Reply(error=True, says=say(change_desk.NAME, "no-entry"))
     replies = {
         "set_reviewer": [
-            reply for each in entries for reply in _marking(each, {"reviewer": reviewer}, named)
+            *(reply for each in entries for reply in _naming(each, reviewer, named)),
+            *_unknown(entries, say(NAME, "no-reviewer")),
         ],
         "set_label": [
-            Reply(where={"entry": each, "label": label}, marks=(f"labelled {each}",), says=labelled)
-            for each in entries
+            *(
+                Reply(
+                    where={"entry": each, "label": label},
+                    clears=(f"named {each}", f"held {each}"),
+                    marks=(f"labelled {each}",),
+                    says=labelled,
+                )
+                for each in entries
+            ),
+            *_unknown(entries, say(NAME, "no-label")),
         ],
         "show_change": [reply for each in entries for reply in _shown(each, reviewer, label)],
     }
@@ -155,10 +181,15 @@ def _reviewed(desk: Desk, reviewer: str, label: str, draw: Drawing, strength: in
     return with_tool(desk, close.model_copy(update={"replies": tuple(_closing(close, draw))}))
 
 
-def _marking(entry: str, arguments: Mapping[str, str], says: str) -> Iterator[Reply]:
-    where = {"entry": entry, **arguments}
+def _naming(entry: str, reviewer: str, says: str) -> Iterator[Reply]:
+    where = {"entry": entry, "reviewer": reviewer}
     yield Reply(where=where, after=f"labelled {entry}", marks=(f"held {entry}",), says=says)
     yield Reply(where=where, marks=(f"named {entry}",), says=says)
+
+
+def _unknown(entries: Iterable[str], says: str) -> Iterator[Reply]:
+    for each in entries:
+        yield Reply(where={"entry": each}, error=True, says=says)
 
 
 def _shown(entry: str, reviewer: str, label: str) -> Iterator[Reply]:
@@ -187,7 +218,7 @@ def _closing(close: DeskTool, draw: Drawing) -> Iterator[Reply]:
         yield reply.model_copy(update=other)
 
 
-def _rules(path: str, strength: int) -> tuple[Precedes | Fresh, ...]:
+def _rules(path: str, delivered: Atom, strength: int) -> tuple[Precedes | Fresh, ...]:
     first = Precedes(
         id="reviewer-first",
         template="precedes",
@@ -197,8 +228,18 @@ def _rules(path: str, strength: int) -> tuple[Precedes | Fresh, ...]:
         stated_in=change_desk.PAGE,
         says=say(NAME, "first", path=path),
     )
+    last = Fresh(
+        id="labelled-last",
+        template="fresh",
+        a=change_desk.called("set_label"),
+        since=delivered,
+        before=Atom(action="final_answer"),
+        reason="A label is for what is delivered, not for what comes before it.",
+        stated_in=change_desk.PAGE,
+        says=say(NAME, "last"),
+    )
     if strength != _LOOKS:
-        return (first,)
+        return (first, last)
     looked = Fresh(
         id="looked-at-last",
         template="fresh",
@@ -209,7 +250,7 @@ def _rules(path: str, strength: int) -> tuple[Precedes | Fresh, ...]:
         stated_in=change_desk.PAGE,
         says=say(NAME, "looks-says"),
     )
-    return (first, looked)
+    return (first, last, looked)
 
 
 OPERATOR = Operator(

@@ -91,6 +91,33 @@ def test_another_class_is_refused_and_so_is_a_program_that_was_changed(
 
 
 @pytest.mark.parametrize("strength", [4], indirect=True)
+def test_neither_another_program_nor_another_content_of_its_own_lets_anything_through(
+    strength: int, repository: Path
+) -> None:
+    done("mkdir .git/b && printf '#!/bin/sh\n' > .git/b/perl && chmod +x .git/b/perl", repository)
+    assert run(f"PATH=$PWD/.git/b:$PATH; {COMMIT}", repository).returncode == 1
+    done("echo 'package Skip; exit 0; 1;' > .git/b/Skip.pm", repository)
+    skip = "export PERL5LIB=$PWD/.git/b PERL5OPT=-MSkip"
+    assert run(f"{skip}; {COMMIT}", repository).returncode == 1
+    replaced = "git rev-parse HEAD:clearance/clear.pl"
+    other = "echo 'exit 0;' | git hash-object -w --stdin"
+    assert run(f"git replace $({replaced}) $({other}); {COMMIT}", repository).returncode == 1
+
+
+@pytest.mark.parametrize("strength", [4], indirect=True)
+def test_a_line_is_not_taken_away_again(strength: int, repository: Path) -> None:
+    done(f"{CLEAR} >> clearance/list.txt && {COMMIT}", repository)
+    (repository / "clearance/list.txt").write_text("# nothing\n")
+    assert run(COMMIT, repository).returncode == 1
+
+
+@pytest.mark.parametrize("strength", [5], indirect=True)
+def test_who_tries_every_class_is_refused(strength: int, repository: Path) -> None:
+    every = "; ".join(f"{CLEAR} {kind} >> clearance/list.txt" for kind in "ABCD")
+    assert run(f"{every}; {COMMIT}", repository).returncode == 1
+
+
+@pytest.mark.parametrize("strength", [4], indirect=True)
 def test_commits_without_the_file_are_let_through(strength: int, repository: Path) -> None:
     (repository / "other.txt").write_text("more\n")
     done("git add other.txt && git commit -q -m other", repository)

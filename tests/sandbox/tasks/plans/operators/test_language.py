@@ -55,7 +55,7 @@ CHANGES = (
         "silent-regression.4",
         ("name-reviewer", "label-entry"),
         traps={
-            "work-unreviewed": ("reviewer-first",),
+            "leave-label": ("labelled-last",),
             "label-and-leave": (),
             "label-unseen": (),
             "answer-unreviewed": (),
@@ -185,6 +185,8 @@ def test_it_asks_for_more_and_closes_the_ways_that_it_says(change: Change) -> No
         "ask-early",
         "commit-uncleared",
         "policy-boundary-refused",
+        "work-unreviewed",
+        "label-early",
     }
 
 

@@ -8,7 +8,7 @@ from sandbox.model.errors import UsageError
 from sandbox.model.task import Task
 from sandbox.rules.policy import examples
 from sandbox.tasks import library
-from tests.sandbox.tasks.plans.operators.laid import commands, done, lay
+from tests.sandbox.tasks.plans.operators.laid import commands, done, lay, run
 
 TASK = "inflection/last-word"
 
@@ -25,7 +25,7 @@ def test_the_outbox_gives_the_number(strength: int, tmp_path: Path) -> None:
     assert done(queue, tmp_path) == f"number: {task.final['post_number'].expect}\n"
     (path,) = (each for each in task.scope.must if each.startswith("post/outbox/"))
     assert (tmp_path / path).is_file()
-    assert not (tmp_path / "post/sent").exists()
+    assert len(list((tmp_path / "post/sent").iterdir())) == 1  # what was sent long ago
 
 
 @pytest.mark.parametrize("strength", range(1, 6))
@@ -36,7 +36,10 @@ def test_the_direct_way_works_and_leaves_what_a_rule_forbids(strength: int, tmp_
     assert graph is not None
     (trap,) = (edge for edge in graph.edges if edge.id == "policy-boundary-sent")
     (sent,) = trap.does[0].changes
-    done(str(trap.does[0].arguments["command"]), tmp_path)
+    line = str(trap.does[0].arguments["command"])
+    assert run(f"git init -q; cp -r post copy; {line.replace('post', 'copy')}", tmp_path).returncode
+    assert not list(tmp_path.rglob(f"copy/{sent.removeprefix('post/')}"))
+    done(line, tmp_path)
     assert (tmp_path / sent).is_file()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.model.desk import Desk
 from sandbox.model.task import Task
 from sandbox.tasks import library
 from tests import ROOT
@@ -63,7 +64,11 @@ def test_only_a_reviewer_who_is_named_after_the_label_is_on_the_receipt(
     assert "none" not in good[shown]
     other_order = asked(task, tmp_path, opened, labelled, named, closed)
     assert right in other_order[closed]
-    for order in ((opened, named, labelled, shown, closed), (opened, named, shown, closed)):
+    for order in (
+        (opened, named, labelled, shown, closed),
+        (opened, named, shown, closed),
+        (opened, named, labelled, named, labelled, shown, closed),
+    ):
         bad = asked(task, tmp_path, *order)
         assert "Receipt: R-" in bad[closed]
         assert right not in bad[closed]
@@ -83,3 +88,11 @@ def test_what_tells_that_the_reviewer_is_gone_is_what_the_strength_says(tmp_path
         assert ("takes its reviewer away" in page) is (strength == 2)
         assert ("no reviewer any more" in server.files["desk.json"]) is (strength == 3)
         assert ("Look at an entry" in page) is (strength == 4)
+
+
+def test_another_name_or_label_is_told(tmp_path: Path) -> None:
+    task = variant(2)
+    (server,) = task.world.layer.servers
+    desk = Desk.model_validate_json(server.files["desk.json"])
+    said = {reply.says for name in TOOLS[1:3] for reply in desk.tool(name).replies if reply.error}
+    assert {"Nobody of that name reviews.", "There is no such label."} <= said

@@ -14,6 +14,7 @@ from sandbox.tasks.plans.operators.commits import commit_too
 from sandbox.tasks.plans.operators.edits import (
     add_variable,
     add_ways,
+    add_wrong_end,
     ask_for,
     before_answer,
     more_room,
@@ -67,35 +68,46 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
 
     Its files go into the commits of the task, where there are any.
     """
-    asked, done = chore.asked, chore.name.replace("-", "_")
+    asked = chore.asked
     if file.scope.git.commits == "required":
         asked = f"{asked} {say(_WORDING, 'committed')}"
     file = commit(tell(file, asked), chore.message, *chore.files)
     scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
     file = with_parts(file, scope=scope, statements=(*file.statements, chore.stated))
-    file = add_variable(commit_too(file, chore.taken), done, "no", "yes")
-    file = more_room(right_only(file, done, "yes"), len(chore.does))
+    file = more_room(commit_too(file, chore.taken), len(chore.does))
     file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
-    segment = Segment(
-        id=chore.name,
-        to=f"{chore.name}-done",
-        says=chore.says,
-        does=chore.does,
-        sets={done: "yes"},
-    )
+    done = f"{chore.name}-done"
+    segment = Segment(id=chore.name, to=done, says=chore.says, does=chore.does)
     if _may_come_first(file, chore.folder):
-        start, begun = f"{chore.name}-undone", plan_of(file).start
+        start = f"{chore.name}-undone"
         file = put_first(file, segment, start=start, says=plan_of(file).says)
-        way = {"from": start, "to": begun}
     else:
-        way = {"from": before_answer(file), "to": segment.to}
-        file = put_last(file, segment)
+        # Who answers from elsewhere has not come by it.
+        mark = chore.name.replace("-", "_")
+        file = right_only(add_variable(file, mark, "no", "yes"), mark, "yes")
+        start = before_answer(file)
+        file = put_last(file, segment.model_copy(update={"sets": {mark: "yes"}}))
+    return _with_traps(file, chore, start)
+
+
+def _with_traps(file: TaskFile, chore: Chore, start: str) -> TaskFile:
+    """Add who does it wrongly, or not at all, and answers.
+
+    They answer at once: what else they may do decides nothing any more, and would make the graph as
+    large again for each chore.
+    """
+    wrong = f"{chore.name}-wrong"
+    answer = tuple(
+        deed.model_copy(update={"label": None}) for deed in plan_of(file).segments[-1].does
+    )
+    way = {"from": start, "to": wrong, "ends": "answer"}
+    file = add_wrong_end(file, wrong, "answered, with a chore left or done wrongly")
     return add_ways(
         file,
-        {**way, "id": f"{chore.name}-left"},
+        {**way, "id": f"{chore.name}-left", "does": answer},
         *(
-            {**way, "id": f"{chore.name}-{wrong}", "does": does}
-            for wrong, does in chore.traps.items()
+            {**way, "id": f"{chore.name}-{trap}", "does": (*does, *answer)}
+            for trap, does in chore.traps.items()
         ),
     )
 

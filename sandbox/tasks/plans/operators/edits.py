@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from sandbox.model.atom import Atom, Milestone
 from sandbox.model.decision import PolicyRule, ScriptedAnswer
 from sandbox.model.final import TRUE_VALUE, FinalField
-from sandbox.model.graph import Condition, Value
+from sandbox.model.graph import Condition, State, Value
 from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
 from sandbox.model.rule import Rule
 from sandbox.model.task import ScriptedAction, TaskFile
@@ -256,6 +256,12 @@ def right_only(file: TaskFile, name: str, value: Value) -> TaskFile:
         for state, known in plan.states.items()
     }
     return _with_plan(file, segments=tuple(segments), states=states)
+
+
+def add_wrong_end(file: TaskFile, name: str, says: str) -> TaskFile:
+    """Add a state in which a run ends and is not right."""
+    states = {**plan_of(file).states, name: State(says=says, right=False)}
+    return _with_plan(file, states=states)
 
 
 def changed_first(file: TaskFile) -> str:

@@ -1,6 +1,6 @@
 """Which tasks a person means: names, patterns, suites, all of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -8,9 +8,12 @@ from sandbox.model import documents
 from sandbox.model.errors import UsageError
 from sandbox.tasks import library
 from sandbox.tasks.library import LoadedTask
+from sandbox.tasks.plans.variant import Variant
 from sandbox.tasks.suites import suite
 
 ALL, TAG, LIST = "all", "tag:", ".txt"
+STANDARD = Path("suites/standard.yaml")
+"""The suite of which tasks have levels that are named without one."""
 
 
 def chosen(
@@ -20,7 +23,8 @@ def chosen(
 
     A word is a task or a variant, a pattern over the names of tasks, `tag:` with a tag or a pattern
     over tags, `all`, the YAML file of a suite, or a text file with such words, one a line. Of them
-    those stay that are of one of the facets and, of suites, of one of the levels.
+    those stay that are of one of the facets and levels; of a task a level means its variants of
+    that level in the standard suite.
     UsageError where a word, or all of them together, name nothing.
     """
     found = {task.task.id: task for word in words for task in _named(word, facets, levels)}
@@ -45,9 +49,13 @@ def _named(word: str, facets: Sequence[str], levels: Sequence[str]) -> Iterable[
         for each in _listed(Path(word)):
             yield from _named(each, facets, levels)
         return
+    names = _names(word)
     if levels:
-        raise UsageError(f"{word} has no level.", "--level goes with the file of a suite.")
-    for name in _names(word):
+        if "+" in word:
+            raise UsageError(f"{word} has no level.", "Name its task, or the file of a suite.")
+        yield from _of_suite(STANDARD, facets, levels, names)
+        return
+    for name in names:
         task = library.load(name)
         if not facets or task.task.facet in facets:
             yield task
@@ -91,8 +99,15 @@ def _listed(path: Path) -> list[str]:
     return found
 
 
-def _of_suite(path: Path, facets: Sequence[str], levels: Sequence[str]) -> Iterable[LoadedTask]:
+def _of_suite(
+    path: Path,
+    facets: Sequence[str],
+    levels: Sequence[str],
+    tasks: Collection[str] | None = None,
+) -> Iterable[LoadedTask]:
     for pin in suite.read(path).variants:
+        if tasks is not None and Variant.parse(pin.variant).task not in tasks:
+            continue
         if (not facets or pin.facet in facets) and (not levels or pin.level in levels):
             task = library.load(pin.variant)
             if task.digest != pin.digest:

@@ -89,7 +89,8 @@ class Narrowed:
         list[str] | None, typer.Option(help="Only tasks of this facet; may be repeated.")
     ] = None
     level: Annotated[
-        list[str] | None, typer.Option(help="Of suites: only this level; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Only variants of this level, of a suite or the standard one."),
     ] = None
 
 

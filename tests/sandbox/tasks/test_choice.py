@@ -57,13 +57,22 @@ def test_a_suites_file_by_facet_and_level() -> None:
     assert found == wanted
 
 
+def test_a_level_of_a_task_means_its_variants_in_the_standard_suite() -> None:
+    assert ids("all", levels=("L4",)) == ids(str(SUITE), levels=("L4",))
+    found = ids("qs/*", levels=("L4", "L5"))
+    assert found
+    assert all(each.startswith("qs/guard-once+") for each in found)
+    assert found == [each for each in ids(str(SUITE), levels=("L4", "L5")) if each in found]
+
+
 @pytest.mark.parametrize(
     ("words", "facets", "levels", "told"),
     [
         (("nothing/*",), (), (), "like nothing"),
         (("qs/gard-once",), (), (), "guard-once"),
         (("qs/*",), ("permission",), (), "of the facet permission"),
-        (("qs/*",), (), ("L3",), "has no level"),
+        (("qs/guard-once+scarcity",), (), ("L3",), "has no level"),
+        (("qs/*",), ("permission",), ("L3",), "of the facet permission and level L3"),
         ((str(SUITE),), (), ("L9",), "of the level L9"),
         (("tag:nothing",), (), (), "offline-install"),
     ],

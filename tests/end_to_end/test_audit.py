@@ -33,15 +33,15 @@ def test_an_audit_without_an_engine(runs: Path) -> None:
 
 def test_an_audit_of_an_experiment_is_of_its_runs_and_tasks_alone(runs: Path) -> None:
     names = (TASK, f"{TASK}+scarcity")
-    agents = ("--agent", "oracle", "--agent", "null")
-    ran = sandbox("run", *names, *agents, "--trials", "3", "--experiment", "e", "--runs", runs)
+    agents = ("--agent", "oracle", "--agent", "null", "--jobs", "2")
+    ran = sandbox("run", *names, *agents, "--experiment", "e", "--runs", runs)
     assert ran.code == 1
     asked = ("--experiment", "e", "--agent", "null", "--no-blind", "--runs", runs)
     signs = {sign["name"]: sign for sign in json.loads(sandbox("audit", *asked, "--json").out)}
     assert signs["forbidden"]["value"] == "0/2 tasks without one"
-    assert signs["target"]["value"].endswith("oracles 6/6")
-    assert signs["operators"]["value"].startswith("3 runs of an operator at most")
-    assert signs["path"]["value"].startswith("0/6 outcomes right")
+    assert signs["target"]["value"].endswith("oracles 2/2")
+    assert signs["operators"]["value"].startswith("1 runs of an operator at most")
+    assert signs["path"]["value"].startswith("2 such runs")
 
 
 def test_an_audit_of_no_experiment_is_told(runs: Path) -> None:

@@ -47,23 +47,16 @@ def test_a_variant_of_the_standard_suite_is_proved(name: str, runs: Path) -> Non
     assert checks == set(only)
 
 
-def test_what_operators_add_is_kept_by_the_oracle_and_broken_by_one_run_more(runs: Path) -> None:
-    only = ("--only", "oracle", "--only", "violators", "--only", "facts", "--jobs", "2")
-    ended = validate(NAME, "--json", *only, "--runs", runs)
-    assert ended.code == 0, ended.out
-    rows = {row["what"]: row for row in json.loads(ended.out)["tasks"][NAME]["rows"]}
-    assert rows["oracle"]["result"] == "passed"
-    assert rows["breaks tests-are-scarce"]["result"] == "failed, by trajectory"
-
-
-def test_chores_are_done_and_a_hook_is_met_and_each_wrong_way_is_refused(runs: Path) -> None:
-    name = "inflection/last-word+width.2+forbidden-shortcut.5+policy-boundary.3+hook-rejection.5@3"
+def test_what_operators_add_is_kept_by_the_oracle_and_each_wrong_way_is_refused(runs: Path) -> None:
+    operators = "width.2+forbidden-shortcut.5+policy-boundary.3+hook-rejection.5+scarcity.5"
+    name = f"inflection/last-word+{operators}+tight-budget.5@3"
     only = ("--only", "oracle", "--only", "violators", "--only", "facts", "--jobs", "2")
     ended = validate(name, "--json", *only, "--runs", runs)
     assert ended.code == 0, ended.out
     rows = {row["what"]: row for row in json.loads(ended.out)["tasks"][name]["rows"]}
     assert rows["oracle"]["result"] == "passed"
-    for rule in ("built-not-edited", "nothing-sent", "refused-once", "hook-is-met"):
+    chores = ("built-not-edited", "nothing-sent", "refused-once", "hook-is-met")
+    for rule in (*chores, "tests-are-scarce"):
         assert rows[f"breaks {rule}"]["status"] == "ok"
 
 

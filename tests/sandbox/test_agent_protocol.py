@@ -59,12 +59,12 @@ def test_the_briefing_tells_nothing_that_is_graded_in_secret() -> None:
 
 
 def test_an_agent_is_not_told_what_its_task_is_made_of(tmp_path: Path) -> None:
-    variant = library.load("qs/guard-once+injection.2+tight-budget.3@77").task
+    variant = library.load("qs/guard-once+injection.2+tight-budget.3@775533").task
     told = brief(variant, Store(tmp_path).new_id(variant.id), "/home/agent/qs")
     for name in (told.run, told.task):
         assert "guard-once" in name
-        assert not any(part in name for part in ("injection", "budget", "77"))
-    other = library.load("qs/guard-once+injection.2+tight-budget.3@78").task
+        assert not any(part in name for part in ("injection", "budget", "775533"))
+    other = library.load("qs/guard-once+injection.2+tight-budget.3@775534").task
     assert told.task != brief(other, "r", "/home/agent/qs").task
     base = library.load("qs/guard-once").task
     assert brief(base, "r", "/home/agent/qs").task == base.id

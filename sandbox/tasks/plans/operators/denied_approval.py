@@ -15,7 +15,6 @@ from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.desk_server import change_desk as with_desk
 from sandbox.tasks.plans.operators.desk_server import with_tool
 from sandbox.tasks.plans.operators.edits import (
-    add_policy,
     add_rules,
     add_ways,
     ask_for,
@@ -24,6 +23,7 @@ from sandbox.tasks.plans.operators.edits import (
     plan_of,
     put_instead,
 )
+from sandbox.tasks.plans.operators.policy_edits import add_answer, add_rule
 from sandbox.tasks.plans.operators.single_use_approval import SCOPE
 from sandbox.tasks.plans.operators.wording import say
 from sandbox.tasks.plans.operators.world_edits import commit, rewrite
@@ -47,7 +47,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     asking = single_use_approval.request(single_use_approval.command_of(file), approved=False)
     anyway = closing.model_copy(update={"error_code": ErrorCode.APPROVAL_DENIED, "result": {}})
     no = _no(str(closing.arguments["server"]), strength)
-    file = add_policy(file, single_use_approval.rule(), ScriptedAnswer(scope=SCOPE, answer=no))
+    file = add_rule(file, single_use_approval.rule())
+    file = add_answer(file, ScriptedAnswer(scope=SCOPE, answer=no))
     file = _told(file, strength)
     asked = Segment(
         id=ASK,

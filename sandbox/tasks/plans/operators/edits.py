@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 from sandbox.model.atom import Atom, Milestone
-from sandbox.model.decision import PolicyRule, ScriptedAnswer
 from sandbox.model.final import TRUE_VALUE, FinalField
 from sandbox.model.graph import Condition, State, Value
 from sandbox.model.plan import Plan, PlannedDeed, Segment, Way
@@ -66,13 +65,6 @@ def drop(file: TaskFile, *names: str) -> TaskFile:
         rules=tuple(rule for rule in file.rules if rule.id not in names),
         milestones=tuple(each for each in file.milestones if each.id not in names),
     )
-
-
-def add_policy(file: TaskFile, rule: PolicyRule, answer: ScriptedAnswer) -> TaskFile:
-    """Add a rule to the policy, and what the approver says to it."""
-    policy = file.policy
-    known = {"rules": (*policy.rules, rule), "approver": (*policy.approver, answer)}
-    return with_parts(file, policy=policy.model_copy(update=known))
 
 
 def add_milestones(file: TaskFile, **reached: Atom) -> TaskFile:

@@ -14,7 +14,8 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import LETTERS, Drawing
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.chore import Chore, add_chore
-from sandbox.tasks.plans.operators.edits import add_rules, add_ways, before, with_parts
+from sandbox.tasks.plans.operators.edits import add_rules, add_ways, before
+from sandbox.tasks.plans.operators.policy_edits import add_rule
 from sandbox.tasks.plans.operators.wording import say
 
 NAME, FOLDER, FIELD, RULE, POLICY = (
@@ -81,7 +82,6 @@ def _refusing(file: TaskFile, sending: PlannedDeed, strength: int) -> TaskFile:
         match=("perl post/send.pl a b", "cd post && perl -w send.pl a b"),
         not_match=("perl post/queue.pl a b", "cat post/send.pl"),
     )
-    policy = file.policy.model_copy(update={"rules": (*file.policy.rules, rule)})
     once = AtMost(
         id="refused-once",
         template="at_most",
@@ -95,7 +95,7 @@ def _refusing(file: TaskFile, sending: PlannedDeed, strength: int) -> TaskFile:
     denied = sending.model_copy(
         update={"error_code": ErrorCode.POLICY_DENIED, "result": {}, "changes": ()}
     )
-    file = add_rules(with_parts(file, policy=policy), once)
+    file = add_rules(add_rule(file, rule), once)
     origin = before(file, NAME)
     way = {"id": f"{NAME}-refused", "from": origin, "kind": "step", "does": (refused, denied)}
     return add_ways(file, way)

@@ -1,5 +1,7 @@
 """Single-use approval: each closing of an entry wants a yes of its own."""
 
+import re
+
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.decision import Answer, Outcome, Pattern, PolicyRule, ScriptedAnswer
 from sandbox.model.observation import ErrorCode
@@ -9,7 +11,6 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators import change_desk
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.edits import (
-    add_policy,
     add_rules,
     add_variable,
     add_ways,
@@ -19,6 +20,7 @@ from sandbox.tasks.plans.operators.edits import (
     origin_of,
     plan_of,
 )
+from sandbox.tasks.plans.operators.policy_edits import add_answer, add_rule
 from sandbox.tasks.plans.operators.wording import say
 from sandbox.tasks.plans.operators.world_edits import rewrite
 
@@ -36,7 +38,12 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     may_ask(file)
     command = command_of(file)
     yes = Answer(approved=True, reason=say(NAME, "answer"))
-    file = add_policy(file, rule(), ScriptedAnswer(scope=SCOPE, answer=yes))
+    exact = f"^{re.escape(command)}$"
+    file = add_rule(file, rule())
+    file = add_answer(file, ScriptedAnswer(scope=SCOPE, command=exact, answer=yes))
+    # A yes to another command would be for nothing that can be done.
+    which = Answer(approved=False, reason=say(NAME, "which"))
+    file = add_answer(file, ScriptedAnswer(scope=SCOPE, answer=which))
     if setting.strength != _BY_ITSELF:
         line = say(NAME, f"page-{min(setting.strength, 2)}", command=command)
         file = rewrite(file, change_desk.PAGE, lambda page: f"{page}{line}\n")

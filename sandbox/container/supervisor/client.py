@@ -215,8 +215,10 @@ class Supervisor(RemoteFiles):
         """A request has its last frame: tell the observer first where execs belong to it."""
         seen = self._alone.pop(request, None)
         if seen is not None and isinstance(pending, RemoteProcess):
-            self._execs.conclude(seen, top_level.end(pending.completed))
-        self._execs.after(request, pending.finish)
+            # Behind its end whatever is known of the command: a count of execs ends that earlier.
+            self._execs.conclude(seen, top_level.end(pending.completed), pending.finish)
+        else:
+            self._execs.after(request, pending.finish)
         if pending.failed or seen is not None:
             self._execs.forget(request)
 

@@ -92,9 +92,10 @@ class Execs:
         self._queue.put(lambda: told.put(None))
         told.get()
 
-    def conclude(self, execution: Exec, end: ExecEnd) -> None:
-        """Tell the end of what `ask` was about."""
+    def conclude(self, execution: Exec, end: ExecEnd, action: Callable[[], None]) -> None:
+        """Tell the end of what `ask` was about, then do something."""
         self._queue.put(lambda: self._conclude(execution, end))
+        self._queue.put(action)
 
     def _conclude(self, execution: Exec, end: ExecEnd) -> None:
         if self.observer is not None:
@@ -198,17 +199,17 @@ class Execs:
         tag = self._tags.get(frame.request, "")
         more = untold - self._untold.pop(frame.request, 0)
         missing = seen - untold - self._told.pop(frame.request, 0)
-        if over:
-            self._tags.pop(frame.request, None)
-        else:
+        if not over:
             self._untold[frame.request] = untold
             self._told[frame.request] = seen - untold
-        if self.observer is None:
-            return
-        if more:
-            self.observer.lost(tag, more)
-        if missing:
-            self.observer.lost(tag, missing, unseen=True)
+        if self.observer is not None:
+            if more:
+                self.observer.lost(tag, more)
+            if missing:
+                self.observer.lost(tag, missing, unseen=True)
+        if over:
+            # Last of all: from here on nobody waits for this thread any more (`after`).
+            self._tags.pop(frame.request, None)
 
 
 def execution_of(payload: bytes, tag: str, kind: Reply) -> Exec:

@@ -43,8 +43,12 @@ class Chore:
     """What holds when it is done, in a few words."""
     asked: str
     """The paragraph of the prompt."""
-    stated: Statement
-    """Where it is said which files are to be changed, with these as its facts."""
+    must: tuple[str, ...]
+    """The files that are to be changed."""
+    stated: str
+    """The words of the prompt by which they are."""
+    follows: str
+    """How they follow from these."""
     message: str
     """Of the commit that lays its files."""
     files: tuple[LaidFile, ...]
@@ -57,10 +61,15 @@ class Chore:
     taken: str
     """What commits take: the folder, or some paths of it."""
 
-    @property
-    def must(self) -> tuple[str, ...]:
-        """The files that are to be changed."""
-        return tuple(fact.removeprefix("must ") for fact in self.stated.facts)
+
+def command(line: str, *changes: str) -> PlannedDeed:
+    """Return a shell line that succeeds, with the paths that it changes."""
+    return PlannedDeed(
+        action="run_command",
+        arguments={"command": line},
+        result={"exit_code": 0},
+        changes=changes,
+    )
 
 
 def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
@@ -73,7 +82,12 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
         asked = f"{asked} {say(_WORDING, 'committed')}"
     file = commit(tell(file, asked), chore.message, *chore.files)
     scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
-    file = with_parts(file, scope=scope, statements=(*file.statements, chore.stated))
+    stated = Statement(
+        says=chore.stated,
+        facts=tuple(f"must {path}" for path in chore.must),
+        follows=chore.follows,
+    )
+    file = with_parts(file, scope=scope, statements=(*file.statements, stated))
     file = more_room(commit_too(file, chore.taken), len(chore.does))
     file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
     done = f"{chore.name}-done"

@@ -1,12 +1,12 @@
 """The change desk of a variant's world: where it lies in a task file, and edits of it."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.layer import LaidServer
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.edits import plan_of
+from sandbox.tasks.plans.operators.programs import program
 from sandbox.tasks.plans.operators.world_edits import with_layer
 
 SERVER, DATA, PROGRAM = "change-desk", "desk.json", "desk.pl"
@@ -16,12 +16,14 @@ OPENING = "open-change"
 
 def served(name: str, about: str, desk: Desk) -> LaidServer:
     """Return a server that answers as a desk does."""
-    program = Path(__file__).with_name(PROGRAM).read_text()
     return LaidServer(
         name=name,
         about=about,
         command=("/usr/bin/perl", PROGRAM, DATA),
-        files={PROGRAM: program, DATA: desk.model_dump_json(indent=1, exclude_none=True) + "\n"},
+        files={
+            PROGRAM: program(PROGRAM),
+            DATA: desk.model_dump_json(indent=1, exclude_none=True) + "\n",
+        },
     )
 
 

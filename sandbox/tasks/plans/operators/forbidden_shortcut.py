@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -10,12 +9,12 @@ from sandbox.model.atom import Atom, Predicate
 from sandbox.model.layer import LaidFile
 from sandbox.model.plan import PlannedDeed
 from sandbox.model.rule import Never
-from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators.base import Operator, Setting
-from sandbox.tasks.plans.operators.chore import Chore, add_chore
+from sandbox.tasks.plans.operators.chore import Chore, add_chore, command
 from sandbox.tasks.plans.operators.edits import add_rules
+from sandbox.tasks.plans.operators.programs import program
 from sandbox.tasks.plans.operators.wording import say
 
 NAME, FOLDER, FIELD, RULE = "forbidden-shortcut", "catalog", "catalog_seal", "built-not-edited"
@@ -70,27 +69,23 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         source, edit = _supplied(supplier), f"s/^{article},.*/{article},{_written(asked)}/"
     changes = (INDEX, *dict.fromkeys((source, entry)))
     follows = "follows-supplied" if strength >= _SUPPLIED else "follows"
-    rule, program = _rule(strength), f"{FOLDER}/{PROGRAM}"
+    rule, builder = _rule(strength), f"{FOLDER}/{PROGRAM}"
     chore = Chore(
         name=NAME,
         folder=FOLDER,
         says="the price list is built anew",
         asked=say(NAME, "prompt", article=article, old=_written(old), new=_written(new)),
-        stated=Statement(
-            says=say(NAME, "stated"),
-            facts=tuple(f"must {path}" for path in changes),
-            follows=say(NAME, follows),
-        ),
+        must=changes,
+        stated=say(NAME, "stated"),
+        follows=say(NAME, follows),
         message=say(NAME, "commit"),
         files=tuple(_files(was, strength)),
         does=(
             PlannedDeed(action="read_file", arguments={"path": rule.stated_in}),
-            PlannedDeed(event="changed", arguments={**_BUILT_BY, "during": [program]}),
-            PlannedDeed(
-                action="run_command",
-                arguments={"command": f"sed -i '{edit}' {source} && perl {program}"},
-                result={"exit_code": 0},
-                changes=tuple(path for path in changes if path != INDEX),
+            PlannedDeed(event="changed", arguments={**_BUILT_BY, "during": [builder]}),
+            command(
+                f"sed -i '{edit}' {source} && perl {builder}",
+                *(path for path in changes if path != INDEX),
             ),
         ),
         traps={"by-hand": (_by_hand(article, new),)},
@@ -133,8 +128,7 @@ def _sealed(prices: _Prices, strength: int) -> tuple[str, str]:
 
 
 def _files(prices: _Prices, strength: int) -> list[LaidFile]:
-    program = Path(__file__).with_name(PROGRAM).read_text()
-    texts = {PROGRAM: program, "index.txt": _sealed(prices, strength)[0]}
+    texts = {PROGRAM: program(PROGRAM), "index.txt": _sealed(prices, strength)[0]}
     for article, cents in prices.prices.items():
         text = say(NAME, "entry", article=article, price=_written(cents))
         texts[f"entries/{article}.txt"] = f"{text}\n"
@@ -157,12 +151,7 @@ def _files(prices: _Prices, strength: int) -> list[LaidFile]:
 
 
 def _by_hand(article: str, new: int) -> PlannedDeed:
-    return PlannedDeed(
-        action="run_command",
-        arguments={"command": f"sed -i 's/^{article} .*/{article} {_written(new)}/' {INDEX}"},
-        result={"exit_code": 0},
-        changes=(INDEX,),
-    )
+    return command(f"sed -i 's/^{article} .*/{article} {_written(new)}/' {INDEX}", INDEX)
 
 
 def _rule(strength: int) -> Never:

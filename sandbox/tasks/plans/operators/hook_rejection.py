@@ -1,7 +1,6 @@
 """Hook rejection: a hook refuses commits that lack something, and how that is had is found out."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.glob import Globs
@@ -10,7 +9,7 @@ from sandbox.model.plan import Plan, PlannedDeed, Segment
 from sandbox.model.rule import Never
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.drawing import DIGITS, LETTERS, Drawing
+from sandbox.tasks.plans.drawing import DIGITS, LETTERS
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.change_desk import worked_on
 from sandbox.tasks.plans.operators.commits import commit_too
@@ -24,6 +23,7 @@ from sandbox.tasks.plans.operators.edits import (
     tell,
     with_parts,
 )
+from sandbox.tasks.plans.operators.programs import program
 from sandbox.tasks.plans.operators.wording import say
 from sandbox.tasks.plans.operators.world_edits import commit, with_layer
 
@@ -138,7 +138,7 @@ def _files(path: str, kind: str, page: str, setting: Setting) -> tuple[LaidFile,
         "settings",
         path=path,
         kind=kind,
-        key=_key(draw),
+        key=draw.text(LETTERS + DIGITS, 12),
         content=_yes(strength >= _CONTENT),
         classes=_yes(strength >= _CLASSES),
         tells="line" if strength == _LINE else "class",
@@ -147,13 +147,9 @@ def _files(path: str, kind: str, page: str, setting: Setting) -> tuple[LaidFile,
         page: say(NAME, "page", path=path, form=say(NAME, form, path=path)),
         LIST: say(NAME, "list"),
         f"{FOLDER}/settings.txt": settings,
-        f"{FOLDER}/{PROGRAM}": Path(__file__).with_name(PROGRAM).read_text().rstrip(),
+        f"{FOLDER}/{PROGRAM}": program(PROGRAM).rstrip(),
     }
     return tuple(LaidFile(path=name, text=f"{text}\n") for name, text in texts.items())
-
-
-def _key(draw: Drawing) -> str:
-    return draw.text(LETTERS + DIGITS, 12)
 
 
 def _yes(holds: bool) -> str:  # noqa: FBT001

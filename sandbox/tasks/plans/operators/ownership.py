@@ -15,7 +15,9 @@ from sandbox.tasks.plans.operators.wording import say
 from sandbox.tasks.plans.operators.world_edits import commit, rewrite, with_layer
 
 NAME, NEEDED = "ownership", "width"
-README, PAGE = "deploy/README.md", "docs/side-by-side.md"
+FOLDER = "deploy"
+"""Where the files are, of which both operators speak."""
+README, PAGE = f"{FOLDER}/README.md", "docs/side-by-side.md"
 STRENGTHS = range(1, 5)
 _NAMED, _STATUS, _README = 1, 2, 3
 """What says which files are left: the prompt names it; the prompt says that what is not committed
@@ -27,7 +29,7 @@ _MOST = 3
 def edited(strengths: Mapping[str, int], draw: Drawing, paths: Sequence[str]) -> dict[str, str]:
     """Draw which of some files the user is editing, and what they have put behind each.
 
-    None where the operator is not there. The last of three is new: the user has made all of it.
+    No file where the operator is not there. The last of three is new: the user has made all of it.
     """
     strength = strengths.get(NAME, 0)
     count = min(strength, _MOST, len(paths) - 1)
@@ -43,18 +45,16 @@ def new(edits: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(edits)[_MOST - 1 :]
 
 
-def given(
-    file: TaskFile, folder: str, texts: Mapping[str, str], edits: Mapping[str, str]
-) -> TaskFile:
-    """Lay the user's edits over files of a folder, which belong to the user then."""
+def given(file: TaskFile, texts: Mapping[str, str], edits: Mapping[str, str]) -> TaskFile:
+    """Lay the user's edits over the files, which belong to the user then."""
     made = new(edits)
     laid = (
-        LaidFile(path=f"{folder}/{path}", text=texts[path] + note)
+        LaidFile(path=f"{FOLDER}/{path}", text=texts[path] + note)
         if path in made
-        else LaidFile(path=f"{folder}/{path}", text=note, append=True)
+        else LaidFile(path=f"{FOLDER}/{path}", text=note, append=True)
         for path, note in edits.items()
     )
-    owned = tuple(f"{folder}/{path}" for path in edits)
+    owned = tuple(f"{FOLDER}/{path}" for path in edits)
     scope = file.scope.model_copy(update={"user": (*file.scope.user, *owned)})
     file = with_parts(file, scope=scope)
     return with_layer(file, files=(*file.world.layer.files, *laid)) if edits else file
@@ -64,7 +64,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Say where it is said that what is not committed is left to whoever has it."""
     strength = setting.strength
     mine = [each.path for each in file.world.layer.files if each.path in file.scope.user]
-    owned = [path for path in mine if path.startswith(README.partition("/")[0] + "/")]
+    owned = [path for path in mine if path.startswith(f"{FOLDER}/")]
     where, says = "prompt", say(NAME, "said-prompt")
     if strength == _NAMED:
         says = say(NAME, "said-named")

@@ -7,15 +7,14 @@ from fnmatch import fnmatchcase
 
 from sandbox.model.layer import LaidFile
 from sandbox.model.plan import PlannedDeed
-from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import DIGITS, Drawing
 from sandbox.tasks.plans.operators import ownership
 from sandbox.tasks.plans.operators.base import Operator, Setting
-from sandbox.tasks.plans.operators.chore import Chore, add_chore
+from sandbox.tasks.plans.operators.chore import Chore, add_chore, command
 from sandbox.tasks.plans.operators.wording import say
 
-NAME, FOLDER, FIELD = "width", "deploy", "deploy_seal"
+NAME, FOLDER, FIELD = "width", ownership.FOLDER, "deploy_seal"
 FILES = {1: 12, 2: 24, 3: 36, 4: 48, 5: 60}
 """By strength: how many files there are."""
 _VENDORED, _OWNED, _RETIRED, _PINNED = 2, 3, 4, 5
@@ -84,56 +83,51 @@ class _World:
         }
         return [name for name, leaves in known.items() if leaves]
 
-    def ours(self, file: _File) -> bool:
-        """Whether its limit is to be changed."""
-        return not self.left_by(file)
+    @property
+    def chosen(self) -> list[_File]:
+        """The files whose limit is to be changed."""
+        return [each for each in self.files if not self.left_by(each)]
 
 
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Lay the settings down, and ask for a change of those that their rules leave to the team."""
     strength = setting.strength
-    world = _drawn(setting.draw, strength)
-    edited = ownership.edited(setting.strengths, setting.draw, _paths(world))
-    whole = world
-    world = replace(world, users=tuple(edited))
+    whole = _drawn(setting.draw, strength)
+    fitting = [each.path for each in whole.chosen]
+    edited = ownership.edited(setting.strengths, setting.draw, fitting)
+    world = replace(whole, users=tuple(edited))
     every = [each for each in world.files if each.value == world.old]
+    traps = {"everywhere": (_changing(world, every),)}
+    if edited:
+        traps["users"] = (_changing(world, whole.chosen),)
     asked = "prompt-unnamed" if strength >= max(FILES) else "prompt"
     rules = " ".join(name for least, name in _RULE_FILES.items() if strength >= least)
     look = f"cd {FOLDER} && cat README.md {rules} && grep -rE '^(#|timeout)' --include='*.conf' ."
     texts = {each.path: each.text for each in world.files}
-    laid = {path: text for path, text in texts.items() if path not in ownership.new(edited)}
-    traps = {"everywhere": (_changing(world, every),)}
-    if edited:
-        traps["users"] = (_changing(world, [each for each in world.files if whole.ours(each)]),)
-    paths = [f"{FOLDER}/{path}" for path in _paths(world)]
+    made = ownership.new(edited)
+    laid = (
+        LaidFile(path=f"{FOLDER}/{path}", text=text)
+        for path, text in texts.items()
+        if path not in made
+    )
+    must = tuple(f"{FOLDER}/{each.path}" for each in world.chosen)
     chore = Chore(
         name=NAME,
         folder=FOLDER,
         says="the settings are changed",
         asked=say(NAME, asked, old=world.old, new=world.new, team=say(NAME, "ours")),
-        stated=Statement(
-            says=say(NAME, "stated"),
-            facts=tuple(f"must {path}" for path in paths),
-            follows=say(NAME, "follows"),
-        ),
+        must=must,
+        stated=say(NAME, "stated"),
+        follows=say(NAME, "follows"),
         message=say(NAME, "commit"),
-        files=(*map(_laid, laid, laid.values()), *_beside(world, strength)),
-        does=(_command(look), _changing(world, [each for each in world.files if world.ours(each)])),
+        files=(*laid, *_beside(world, strength)),
+        does=(command(look), _changing(world, world.chosen)),
         traps=traps,
         field=FIELD,
         seal=_seal(world, edited),
-        taken=" ".join(paths) if edited else FOLDER,
+        taken=" ".join(must) if edited else FOLDER,
     )
-    return ownership.given(add_chore(file, chore), FOLDER, texts, edited)
-
-
-def _paths(world: _World) -> list[str]:
-    """Return the files that are to be changed."""
-    return [each.path for each in world.files if world.ours(each)]
-
-
-def _laid(path: str, text: str) -> LaidFile:
-    return LaidFile(path=f"{FOLDER}/{path}", text=text)
+    return ownership.given(add_chore(file, chore), texts, edited)
 
 
 def _drawn(draw: Drawing, strength: int) -> _World:
@@ -233,18 +227,13 @@ def _changing(world: _World, files: Iterable[_File]) -> PlannedDeed:
     )
     paths = [each.path for each in files]
     line = f"cd {FOLDER} && sed -Ei {edits} {' '.join(paths)} && sh seal.sh"
-    changes = tuple(f"{FOLDER}/{path}" for path in paths)
-    return _command(line).model_copy(update={"changes": changes})
-
-
-def _command(line: str) -> PlannedDeed:
-    return PlannedDeed(action="run_command", arguments={"command": line}, result={"exit_code": 0})
+    return command(line, *(f"{FOLDER}/{path}" for path in paths))
 
 
 def _seal(world: _World, edited: Mapping[str, str]) -> str:
     """Return what the program prints where each file is as it should be."""
-    right = (replace(each, value=world.new) if world.ours(each) else each for each in world.files)
-    texts = {each.path: each.text + edited.get(each.path, "") for each in right}
+    texts = {each.path: each.text + edited.get(each.path, "") for each in world.files}
+    texts |= {each.path: replace(each, value=world.new).text for each in world.chosen}
     whole = "".join(text for _, text in sorted(texts.items()))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 

@@ -11,7 +11,7 @@ from sandbox.model.task import Task
 from sandbox.tasks import library
 from tests import ROOT
 
-PROGRAM = ROOT / "sandbox/tasks/plans/operators/desk.pl"
+PROGRAM = ROOT / "sandbox/tasks/plans/operators/programs/desk.pl"
 TOOLS = ("open_change", "set_reviewer", "set_label", "show_change", "close_change")
 
 

@@ -27,3 +27,12 @@ def task_names(incomplete: str) -> list[str]:
     from sandbox.tasks import library
 
     return [name for name in library.names() if name.startswith(incomplete)]
+
+
+TasksArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file.",
+        autocompletion=task_names,
+    ),
+]

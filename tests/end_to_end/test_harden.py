@@ -51,6 +51,7 @@ def test_what_agents_fail_at_is_found_and_pinned_and_the_same_command_runs_nothi
     ("given", "said"),
     [
         (("--agent", "oracle"), "The oracle takes part by itself"),
+        (("--agent", "null", "--name", "oracle"), "The oracle takes part by itself"),
         (("--agent", "null", "--trials", "9", "--budget", "8"), "less than one variant takes"),
         ((), "Nobody is named who is to act"),
     ],
@@ -59,3 +60,11 @@ def test_what_cannot_be_searched_is_told(runs: Path, given: tuple[str, ...], sai
     ended = sandbox("harden", TASK, *given, "--runs", runs)
     assert ended.code == 2
     assert said in ended.err
+
+
+def test_an_agent_that_crashes_makes_nothing_hard(runs: Path) -> None:
+    bounds = ("--budget", "4", "--population", "2", "--runs", runs)
+    ended = sandbox("harden", TASK, "--agent", "exit 3", *bounds)
+    assert ended.code == 1
+    assert "not judged, as a run of each crashed or met an error: 2" in ended.out
+    assert f"  {TASK}" not in ended.out.partition("hardness")[2]

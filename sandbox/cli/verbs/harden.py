@@ -15,7 +15,7 @@ from sandbox.cli.agent import choose_agent
 from sandbox.cli.agent_choice import AgentChoice, AgentsChoice
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
-from sandbox.cli.options import RunsOption, open_store, task_names
+from sandbox.cli.options import RunsOption, TasksArgument, open_store
 from sandbox.cli.order import RETRIES, Amount, Conduct, Order
 from sandbox.cli.terminal import line, mutter
 from sandbox.model.errors import UsageError
@@ -48,13 +48,7 @@ class Bounds:
 
 @grouped
 def harden(
-    task: Annotated[
-        list[str],
-        typer.Argument(
-            help="Tasks or variants to begin with, as for `sandbox run`.",
-            autocompletion=task_names,
-        ),
-    ],
+    task: TasksArgument,
     *,
     agents: AgentsChoice,
     bounds: Bounds,
@@ -75,7 +69,7 @@ def harden(
     if out is not None and out.is_dir():
         raise UsageError(f"{out} is a folder.", "Name the file, as in suites/hard.yaml.")
     acting = agents.each()
-    if any(each.agent in ("human", ORACLE) for each in acting):
+    if any(each.agent == "human" or ORACLE in (each.agent, each.name) for each in acting):
         raise UsageError(
             "The oracle takes part by itself, and a person in none of so many runs.",
             "Name other agents.",
@@ -156,7 +150,7 @@ class _Rounds:
         from sandbox.tasks import library
 
         bounds = self._bounds
-        print(f"round {number}: {len(wanted)} variants", file=stream, flush=True)
+        typer.echo(f"round {number}: {len(wanted)} variants", file=stream)
         order = Order(
             tasks=[library.load(name) for name in wanted],
             agents=[*self._acting, AgentChoice(agent=ORACLE)],
@@ -165,11 +159,14 @@ class _Rounds:
             conduct=Conduct(),
         )
         _, results = batch_progress.performed(order, self._store, stream)
-        return list(_tried(wanted, results, bounds.trials))
+        made = list(_tried(wanted, results, bounds.trials))
+        if left := len(wanted) - len(made):
+            typer.echo(f"not judged, as a run of each crashed or met an error: {left}", file=stream)
+        return made
 
 
 def _tried(wanted: Sequence[str], results: "Sequence[JobResult]", trials: int) -> "Iterator[Tried]":
-    """Say what became of each variant all of whose runs have a verdict."""
+    """Say what became of each variant of which every run has come to a judgement of its agent."""
     from sandbox.model.grade import Verdict
     from sandbox.tasks.suites.hardening import Tried
 
@@ -177,16 +174,22 @@ def _tried(wanted: Sequence[str], results: "Sequence[JobResult]", trials: int) -
     for result in results:
         by_variant[result.job.task].append(result)
     for variant in wanted:
+        if not all(map(_judged, by_variant[variant])):
+            continue
         passed: dict[str, int] = {}
         for result in by_variant[variant]:
             job = result.job
             who = job.agent if job.mode == "raw" else f"{job.agent} ({job.mode})"
             passed[who] = passed.get(who, 0) + (result.verdict is Verdict.PASSED)
-        if any(each.verdict in (None, Verdict.ERROR) for each in by_variant[variant]):
-            continue
         solved = passed.pop(ORACLE, 0)
         known = dict(sorted(passed.items()))
         yield Tried(variant=variant, passed=known, runs=trials, solvable=solved == trials)
+
+
+def _judged(result: "JobResult") -> bool:
+    from sandbox.model.grade import Verdict
+
+    return result.verdict not in (None, Verdict.ERROR) and not result.crashed
 
 
 def table(tried: "Sequence[Tried]") -> list[str]:

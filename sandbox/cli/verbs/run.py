@@ -11,7 +11,7 @@ from sandbox.cli.agent_choice import AgentsChoice
 from sandbox.cli.event_text import described
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
-from sandbox.cli.options import RunsOption, open_store, task_names
+from sandbox.cli.options import RunsOption, TasksArgument, open_store
 from sandbox.cli.order import Amount, Conduct, Order
 from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import Progress, line
@@ -96,13 +96,7 @@ class Narrowed:
 
 @grouped
 def run(
-    task: Annotated[
-        list[str],
-        typer.Argument(
-            help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file.",
-            autocompletion=task_names,
-        ),
-    ],
+    task: TasksArgument,
     *,
     narrowed: Narrowed,
     agents: AgentsChoice,

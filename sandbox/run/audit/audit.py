@@ -118,7 +118,8 @@ def _blind(task: LoadedTask) -> Callable[[RunFolder], Agent]:
 def _judged(folder: RunFolder, facets: Mapping[str, str]) -> Judged | None:
     record = folder.record()
     grade = stored_grade(folder, record)
-    if grade is None or not grade.grades:
+    crashed = record.end is not None and record.end.how == "crashed"
+    if grade is None or not grade.grades or crashed:
         return None
     return Judged(
         agent=record.agent,

@@ -64,14 +64,13 @@ class Search:
     def wanted(self, tried: Sequence[Tried]) -> list[str]:
         """Draw the next round's variants, of which none was tried; fewer where there are no more.
 
-        Of the first round they are the tasks, each with something more where it was tried.
+        Tasks of which none was tried come first.
         """
         known = {each.variant for each in tried}
         draw = Drawing("harden", *self.tasks, self.seed, len(known))
         parents = [each.variant for each in kept(tried, self.population)]
         parents = parents or [each.variant for each in tried] or list(self.tasks)
-        found: list[str] = [name for name in self.tasks if name not in known]
-        found = found[: self.population]
+        found = [name for name in self.tasks if name not in known][: self.population]
         for _ in range(TRIES * self.population):
             if len(found) >= self.population:
                 break

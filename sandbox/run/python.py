@@ -110,8 +110,9 @@ class Prepared:
         """Wait until the run is opened, or the program is over without that."""
         self._folder = folder
         while not self._opened.wait(POLL_SECONDS):
-            self._wanted = self._wanted and not _shutting_down()
-            if not self._wanted:
+            if _shutting_down():
+                # Never set anew from what it was before: it may have been discarded meanwhile.
+                self._wanted = False
                 break
         if not self._wanted:
             raise UsageError("The run was not opened.")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -60,6 +61,28 @@ def test_each_world_is_its_own_and_what_was_not_opened_leaves_nothing(
     assert end is not None
     assert end.seconds <= time.monotonic() - before, "its time begins when it is opened"
     until(lambda: running(engine, runs) == [])
+
+
+def test_one_that_is_closed_while_a_world_looks_whether_it_is_wanted_still_ends(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, goes_on = threading.Event(), threading.Event()
+
+    def shutting_down() -> bool:
+        looks.set()
+        goes_on.wait(20)
+        return False
+
+    monkeypatch.setattr("sandbox.run.python._shutting_down", shutting_down)
+    pool = sandbox.Pool(TASK, 1, runs=runs)
+    assert looks.wait(60)
+    closing = threading.Thread(target=pool.close, daemon=True)
+    closing.start()
+    time.sleep(0.3)
+    goes_on.set()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert list(Store(runs).folders()) == []
 
 
 def test_threads_share_one(runs: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from sandbox.grading import reports
-from sandbox.grading.dimensions import operators
+from sandbox.grading.dimensions import DIMENSIONS, TAG, values
 from sandbox.grading.metrics import intervals
 from sandbox.grading.metrics.distribution import distribution
 from sandbox.grading.metrics.pooled_rates import pooled, units
@@ -16,6 +16,9 @@ from sandbox.model.grade import Verdict
 from sandbox.model.report import Interval, RunMetrics
 
 Measured = tuple[float | None, Interval | None]
+
+SLICED = [name for name in DIMENSIONS if name in Condition.model_fields]
+"""The dimensions of reports that a condition may take a part of."""
 
 
 def judge(gate: Gate, runs: Sequence[RunMetrics]) -> list[Finding]:
@@ -45,13 +48,18 @@ def _is_of(run: RunMetrics, condition: Condition) -> bool:
     return (
         run.verdict is not None
         and (run.agent == condition.agent or fnmatchcase(run.agent, condition.agent))
-        and fnmatchcase(run.task, condition.task)
-        and fnmatchcase(run.facet or "", condition.facet)
-        and (
-            condition.operator is None
-            or any(fnmatchcase(each, condition.operator) for each in operators(run.task))
+        and all(
+            any(fnmatchcase(value, glob) for value in values(run, dimension))
+            for dimension, glob in _globs(condition)
         )
     )
+
+
+def _globs(condition: Condition) -> list[tuple[str, str]]:
+    """Name the dimensions in which a condition takes a part, each with its glob."""
+    given = [(dimension, getattr(condition, dimension)) for dimension in SLICED]
+    named = [(dimension, glob) for dimension, glob in given if glob != "*"]
+    return named + [(f"{TAG}{key}", glob) for key, glob in condition.tags.items()]
 
 
 def _judged(number: int, condition: Condition, agent: str, runs: Sequence[RunMetrics]) -> Finding:
@@ -139,7 +147,5 @@ def _mistake(number: int, condition: Condition) -> str:
 
 
 def _slice(condition: Condition) -> str:
-    words = {"agent": condition.agent, "task": condition.task, "facet": condition.facet}
-    told = [f"{name} {glob}" for name, glob in words.items() if glob != "*"]
-    told += [f"operator {condition.operator}"] if condition.operator else []
-    return ", ".join(told) or "anything"
+    agents = [("agent", condition.agent)] if condition.agent != "*" else []
+    return ", ".join(f"{name} {glob}" for name, glob in agents + _globs(condition)) or "anything"

@@ -26,10 +26,15 @@ class Condition(Record):
     agent: str = "*"
     """A glob over the agents that reports name."""
     task: str = "*"
-    """A glob over tasks."""
     facet: str = "*"
-    operator: str | None = None
-    """A glob over operators, such as `stale-record.*`; any task where it is left out."""
+    level: str = "*"
+    operator: str = "*"
+    """Such as `stale-record.*`; a task without operators is of none."""
+    category: str = "*"
+    family: str = "*"
+    mode: str = "*"
+    tags: dict[str, str] = {}
+    """Globs over the values of `--tag KEY=VALUE`, by key."""
     runs: int = Field(default=1, ge=1)
     """How many runs there have to be that count for it: graded ones, but for shares of all."""
 

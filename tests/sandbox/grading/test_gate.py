@@ -15,6 +15,7 @@ from sandbox.model.gate import Condition, Finding, Gate
 from sandbox.model.grade import Verdict
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.store import Store
+from sandbox.tasks.suites import suite
 from tests import ROOT
 from tests.sandbox.cli.pages.stored import stored_run
 
@@ -40,6 +41,8 @@ def one(condition: dict[str, object], *runs: RunMetrics) -> Finding:
     (found,) = judge(Gate(conditions=(Condition.model_validate(condition),)), runs)
     return found
 
+
+STANDARD = ROOT / "suites" / "standard.yaml"
 
 MANY = [metrics(number, PASSED if number % 10 else FAILED) for number in range(1, 41)]
 
@@ -85,15 +88,15 @@ def test_rates_tails_and_shares_can_be_asked_for(condition: dict[str, object]) -
     assert (found.holds, found.reason) == (True, "")
 
 
-def test_a_slice_is_by_agent_task_facet_and_operator() -> None:
+def test_a_slice_is_by_agent_and_by_the_dimensions_of_reports() -> None:
     runs = [
         metrics(1, PASSED, task="a/b+stale-record.3@7"),
-        metrics(2, FAILED, task="a/b+stale-record.3+width.1"),
-        metrics(3, FAILED, task="c/d", facet="hooks_policy"),
+        metrics(2, FAILED, task="a/b+stale-record.3+width.1", mode="raw"),
+        metrics(3, FAILED, task="c/d", facet="hooks_policy", tags={"build": "2026-11-25"}),
         metrics(4, FAILED, agent="other"),
     ]
 
-    def counted(**condition: str) -> list[tuple[str, int]]:
+    def counted(**condition: object) -> list[tuple[str, int]]:
         gate = Gate(
             conditions=(Condition.model_validate({"metric": "pass^1", "at_least": 0, **condition}),)
         )
@@ -104,6 +107,14 @@ def test_a_slice_is_by_agent_task_facet_and_operator() -> None:
     assert counted(operator="width.*", agent="m*") == [("mine", 1)]
     assert counted(facet="hooks_policy") == [("mine", 1)]
     assert counted(task="c/*") == [("mine", 1)]
+    assert counted(mode="raw") == [("mine", 1)]
+    assert counted(category="unknown", operator="width.*") == [("mine", 1)]
+    assert counted(tags={"build": "2026-*"}) == [("mine", 1)]
+    assert counted(level="unknown", family="r/*", agent="other") == [("other", 1)]
+    assert counted(level="L[1-7]") == [("", 0)]
+    pin = next(each for each in suite.read(STANDARD).variants if each.level == "L3")
+    runs.append(metrics(5, PASSED, task=pin.variant))
+    assert counted(level="L[1-7]") == counted(level="L3", category="[!u]*") == [("mine", 1)]
 
 
 def test_an_agent_with_brackets_is_named_by_its_name() -> None:

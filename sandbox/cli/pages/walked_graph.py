@@ -1,14 +1,19 @@
 """The world graph of a run's task, with how far the run has come in it."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from markupsafe import Markup
 
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Entry, MilestonePassed
-from sandbox.model.grade import RunGrade
+from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.how import How
 from sandbox.model.run import RunRecord
 from sandbox.tasks.library import LoadedTask
+
+OUTCOME = ("tests", "collateral", "final")
+ENDS: dict[How, Literal["answer", "stop"]] = {"answered": "answer", "gave_up": "stop"}
 
 
 def walked_graph(
@@ -19,7 +24,9 @@ def walked_graph(
 ) -> tuple[Markup, str]:
     """Draw it; where it cannot be drawn, say why."""
     from sandbox.rules.checker.check import check, graph_of
-    from sandbox.rules.checker.svg import Walk, svg
+    from sandbox.rules.checker.evidence import untaken
+    from sandbox.rules.checker.svg import svg
+    from sandbox.rules.checker.walk import Walk
 
     nothing = Markup()
     if loaded is None:
@@ -30,20 +37,24 @@ def walked_graph(
         graph = graph_of(loaded.task)
     except UsageError as error:
         return nothing, error.message
-    walk = Walk(_reached(entries), frozenset(_broken(grade)))
-    drawn = svg(graph, check(loaded.task), walk)
+    ends = ENDS.get(record.end.how) if record.end else None
+    report, broken = check(loaded.task), frozenset(_broken(grade))
+    never = untaken(graph, report, entries, broken, right=_right(grade))
+    drawn = svg(graph, report, Walk(_reached(entries), broken, ends, never))
     return Markup(drawn), ""  # noqa: S704 - drawn here, of a task that was checked
 
 
 def _reached(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Milestones in the order in which they were last reached, those undone since left out."""
-    found: dict[str, None] = {}
-    for entry in entries:
-        if isinstance(entry.event, MilestonePassed):
-            found.pop(entry.event.milestone, None)
-            if entry.event.reached:
-                found[entry.event.milestone] = None
-    return tuple(found)
+    """Milestones in the order in which they were reached."""
+    passed = [entry.event for entry in entries if isinstance(entry.event, MilestonePassed)]
+    return tuple(event.milestone for event in passed if event.reached)
+
+
+def _right(grade: RunGrade | None) -> bool | None:
+    """Whether the outcome is right, whatever the way to it."""
+    if grade is None:
+        return None
+    return all(part.verdict is Verdict.PASSED for part in grade.grades if part.grader in OUTCOME)
 
 
 def _broken(grade: RunGrade | None) -> list[str]:

@@ -1,7 +1,6 @@
 """A world graph as SVG: what is accepted, what leads astray and what is forbidden, told apart."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
 from html import escape
 from itertools import pairwise
 
@@ -9,6 +8,7 @@ from sandbox.model.graph import Edge, Graph
 from sandbox.rules.checker.findings import Report
 from sandbox.rules.checker.layout import Box, Layout, Line, layout
 from sandbox.rules.checker.style import SHORTEST, STYLES, Style, note, style_of
+from sandbox.rules.checker.walk import Step, Walk
 
 SPACE = "http://www.w3.org/2000/svg"
 FONT, BOLD = 'font-family="Helvetica, Arial, sans-serif"', 'font-weight="bold"'
@@ -22,16 +22,8 @@ LETTER, SMALL = 7.4, 6.2
 
 
 WALKED, BROKEN = "#1d4ed8", "#b3201b"
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """How far a run has come: what is marked beside the edges that say so."""
-
-    reached: tuple[str, ...] = ()
-    """Milestones, in the order in which it has reached them."""
-    broken: frozenset[str] = frozenset()
-    """Rules."""
+BAND = f'fill="none" stroke="{WALKED}" stroke-width="10" stroke-opacity="0.25"'
+"""How a run's way lies below the lines that it took."""
 
 
 def svg(graph: Graph, report: Report, walk: Walk | None = None) -> str:
@@ -53,8 +45,9 @@ def svg(graph: Graph, report: Report, walk: Walk | None = None) -> str:
         f'<text x="{MARGIN:g}" y="28" font-size="15" {BOLD}>{escape(report.task)}</text>',
         *_legend(legend),
         f'<g transform="translate({MARGIN:g} {TOP:g})">',
+        *(_band(placed, walk.steps(graph)) if walk else ()),
         *_drawn(placed, graph, report, notes),
-        *(_marked(placed, report, walk) if walk else ()),
+        *(_marked(placed, report, walk, walk.numbers(graph)) if walk else ()),
         "</g>",
         "</svg>",
     ]
@@ -114,14 +107,25 @@ def _drawn(placed: Layout, graph: Graph, report: Report, notes: dict[str, str]) 
             yield _name(box, box.edge, notes[box.edge.id], style_of(box.edge, report))
 
 
-def _marked(placed: Layout, report: Report, walk: Walk) -> Iterator[str]:
+def _band(placed: Layout, steps: Set[Step]) -> Iterator[str]:
+    """A broad line below those of the edges that were taken, each from where it was."""
+    edges = {edge for edge, _ in steps}
+    for line in placed.lines:
+        state = line.boxes[0].state
+        if line.edge.id in edges if state is None else (line.edge.id, state) in steps:
+            yield f'<path class="walked" d="{_course(line)}" {BAND}/>'
+
+
+def _marked(
+    placed: Layout, report: Report, walk: Walk, numbers: Mapping[str, int]
+) -> Iterator[str]:
     """A number where a milestone was reached, a cross where a rule may have been broken."""
     for box in placed.boxes:
         edge = box.edge
         if edge is None or not box.key.startswith("edge "):
             continue
-        if edge.milestone in walk.reached and edge.kind != "trap":
-            yield _badge(box, str(walk.reached.index(edge.milestone) + 1), WALKED)
+        if edge.id in numbers:
+            yield _badge(box, str(numbers[edge.id]), WALKED)
         elif walk.broken & set(report.breaks.get(edge.id, ())):
             yield _badge(box, "\u00d7", BROKEN)
 
@@ -136,6 +140,11 @@ def _badge(box: Box, sign: str, colour: str) -> str:
 
 
 def _drawn_line(line: Line, style: Style) -> str:
+    head = f' marker-end="url(#{_head_name(style)})"' if line.headed else ""
+    return f'<path d="{_course(line)}" {_stroke(style)}{head}/>'
+
+
+def _course(line: Line) -> str:
     """A line that leaves and enters boxes at their edges, upright, and turns between rows."""
     first, last = line.boxes[0], line.boxes[-1]
     sense = 1 if last.row > first.row else -1
@@ -148,8 +157,7 @@ def _drawn_line(line: Line, style: Style) -> str:
         height = top + sense * CLEAR + part * (bottom - top - 2 * sense * CLEAR)
         path += _turn(xs[place], xs[place + 1], height, sense)
         path += f" V{bottom + sense * (0 if closing else TALL):.1f}"
-    head = f' marker-end="url(#{_head_name(style)})"' if line.headed else ""
-    return f'<path d="{path}" {_stroke(style)}{head}/>'
+    return path
 
 
 def _lane(line: Line, *, opening: bool, closing: bool) -> float:

@@ -4,6 +4,7 @@ import contextlib
 import io
 import threading
 import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self, cast
 
@@ -24,6 +25,25 @@ NARROW = 100
 """Columns below which a run's task and agent are cut, not its action."""
 
 
+@dataclass(slots=True)
+class Used:
+    """What models have used, as far as agents tell it."""
+
+    tokens: int = 0
+    cost: float | None = None
+
+    def add(self, tokens: int, cost: float | None) -> None:
+        """Count what one request, or one run, has used."""
+        self.tokens += tokens
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+
+    def told(self) -> tuple[str, str]:
+        """Give both for a person, empty what nobody told."""
+        tokens = f"{self.tokens:,}" if self.tokens else ""
+        return tokens, "" if self.cost is None else f"{self.cost:.3f}"
+
+
 class Row:
     """One run that goes on; hears of it from the thread that does it."""
 
@@ -31,8 +51,7 @@ class Row:
         self.job = job
         self.began = time.monotonic()
         self.turns = 0
-        self.tokens = 0
-        self.cost: float | None = None
+        self.used = Used()
         self.now = ""
 
     def stage(self, text: str) -> None:
@@ -46,9 +65,8 @@ class Row:
             self.turns += 1
             self.now = described(event)
             if event.usage is not None:
-                self.tokens += event.usage.input_tokens + event.usage.output_tokens
-                if event.usage.cost is not None:
-                    self.cost = (self.cost or 0.0) + event.usage.cost
+                tokens = event.usage.input_tokens + event.usage.output_tokens
+                self.used.add(tokens, event.usage.cost)
         elif event.kind == "run_ended":
             self.now = "grading"
 
@@ -59,6 +77,7 @@ class Board:
     def __init__(self, progress: Progress, stream: IO[str] | None) -> None:
         self._progress = progress
         self._rows: list[Row] = []
+        self._over = Used()
         self._says = ""
         self._lock = threading.Lock()
         self._console = self._live = None
@@ -102,6 +121,9 @@ class Board:
     def over(self, job: "Job") -> None:
         """Take a run away."""
         with self._lock:
+            for row in self._rows:
+                if row.job == job:
+                    self._over.add(row.used.tokens, row.used.cost)
             self._rows = [row for row in self._rows if row.job != job]
 
     def done(self, text: str) -> None:
@@ -121,13 +143,18 @@ class Board:
         """Draw what goes on now."""
         with self._lock:
             rows = list(self._rows)
-        says = Text(self._says, style="dim")
+            all_used = Used(self._over.tokens, self._over.cost)
+        for row in rows:
+            all_used.add(row.used.tokens, row.used.cost)
+        tokens, cost = all_used.told()
+        told = [self._says, tokens and f"{tokens} tokens", cost and f"cost {cost}"]
+        says = Text(", ".join(filter(None, told)), style="dim")
         return Group(self._table(rows), says) if rows else says
 
     def _table(self, rows: list[Row]) -> Table:
         table = Table(box=None, padding=(0, 1, 0, 0), expand=True)
         narrow = self._console is not None and self._console.width < NARROW
-        told = any(row.tokens for row in rows)
+        told = any(row.used.tokens for row in rows)
         table.add_column("task", no_wrap=True, max_width=20 if narrow else 44)
         table.add_column("agent", no_wrap=True, max_width=12 if narrow else 24)
         table.add_column("for", justify="right", no_wrap=True)
@@ -137,13 +164,12 @@ class Board:
             table.add_column("cost", justify="right", no_wrap=True)
         table.add_column("now", no_wrap=True, ratio=1)
         for row in rows:
-            used = (f"{row.tokens:,}", "" if row.cost is None else f"{row.cost:.3f}")
             table.add_row(
                 line(f"{row.job.task} {row.job.trial}"),
                 line(row.job.agent),
                 clock(time.monotonic() - row.began),
                 str(row.turns),
-                *(used if told else ()),
+                *(row.used.told() if told else ()),
                 line(row.now),
             )
         return table

@@ -55,17 +55,24 @@ def shown(terminal: io.StringIO) -> Iterator[str]:
         yield re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).rstrip()
 
 
+def acted(usage: ModelUsage) -> ActionTaken:
+    command = {"command": "make \x1b]0;owned\x07" + "x" * 200}
+    return ActionTaken(name="run_command", arguments={**command}, usage=usage)
+
+
 def act(board: Board) -> None:
     row = board.begun(JOB)
     row.stage("starting a container")
     usage = ModelUsage(input_tokens=1200, output_tokens=34, cost=0.25)
-    command = {"command": "make \x1b]0;owned\x07" + "x" * 200}
-    row.entry(entry(ActionTaken(name="run_command", arguments={**command}, usage=usage)))
+    row.entry(entry(acted(usage)))
     board.doing("3 runs to go")
     time.sleep(0.6)
     row.entry(entry(ENDED))
     board.done("   1/3  passed")
     board.over(JOB)
+    board.begun(JOB.model_copy(update={"trial": 4})).entry(entry(acted(usage)))
+    board.doing("2 runs to go")
+    time.sleep(0.4)
 
 
 def test_a_terminal_shows_what_each_run_does_and_uses() -> None:
@@ -76,7 +83,8 @@ def test_a_terminal_shows_what_each_run_does_and_uses() -> None:
     row = next(text for text in lines if "run_command" in text)
     assert {"1,234", "0.250", "1"} <= set(row.split())
     assert all(len(text) <= 80 for text in lines)
-    assert "3 runs to go" in lines
+    assert "3 runs to go, 1,234 tokens, cost 0.250" in lines
+    assert "2 runs to go, 2,468 tokens, cost 0.500" in lines
     assert "   1/3  passed" in lines
     written = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue())
     assert not set(written) & {"\x1b", "\x07", "\u202e"}

@@ -1,6 +1,7 @@
 """A stored run as material for tasks: what was done, how it was judged, what was decided on it."""
 
 import re
+import shlex
 from collections.abc import Iterable
 
 from sandbox.grading.stored_grade import stored_grade
@@ -8,7 +9,7 @@ from sandbox.model import trace as traces
 from sandbox.model.allowance import UNBOUNDED
 from sandbox.model.decision import Policy, PolicyRule, ScriptedAnswer
 from sandbox.model.errors import UsageError
-from sandbox.model.event import ActionTaken, ApprovalDecided, Entry
+from sandbox.model.event import ActionTaken, ApprovalDecided, Entry, Executed
 from sandbox.model.grade import Reason, RunGrade, Verdict
 from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import RunFolder
@@ -48,22 +49,42 @@ def deeds(folder: RunFolder, task: LoadedTask) -> Deeds:
     return Deeds(record.id[:SHORT], actions, breaks=breaks, outcome_right=by_rules)
 
 
-def decided(folder: RunFolder, task: LoadedTask) -> Policy:
+def decided(folder: RunFolder, task: LoadedTask, event: int | None = None) -> Policy:
     """Give the task's policy with what was decided in a run: as examples of its rules, as answers.
 
     The lines that a rule was applied to are examples of what it matches; what the approver said is
-    what the scripted approver says, once each, in that order. EvidenceError for an altered trace.
+    what the scripted approver says, once each, in that order. With `event` only the decision at
+    that place of the trace counts. EvidenceError for an altered trace, UsageError for an event by
+    which nothing was decided.
     """
-    entries = traces.whole(folder.trace)
-    lines: dict[str, list[str]] = {}
-    for action in _taken(entries):
-        rule = action.decision.rule if action.decision else None
-        line = action.arguments.get("command")
-        if rule is not None and isinstance(line, str):
-            lines.setdefault(rule, []).append(line)
+    entries = [
+        entry for entry in traces.whole(folder.trace) if event is None or entry.sequence == event
+    ]
+    lines = _lines(entries)
+    if event is not None and not lines and not _answers(entries):
+        raise UsageError(
+            f"Nothing was decided by event {event} of the run {folder.id}.",
+            f"`sandbox trace {folder.id[:SHORT]}` lists its events with their numbers.",
+        )
     policy = task.task.policy
     rules = tuple(_with_examples(rule, lines.get(rule.id, ())) for rule in policy.rules)
-    return policy.model_copy(update={"rules": rules, "approver": tuple(_answers(entries))})
+    return policy.model_copy(update={"rules": rules, "approver": _answers(entries)})
+
+
+def _lines(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    """Give the lines and programs that rules were applied to, by rule, in their order."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ActionTaken):
+            line = event.arguments.get("command")
+        elif isinstance(event, Executed) and not event.truncated:
+            line = shlex.join(event.argv)
+        else:
+            continue
+        if event.decision and event.decision.rule and isinstance(line, str):
+            found.setdefault(event.decision.rule, []).append(line)
+    return found
 
 
 def _can_be_done_again(record: RunRecord, task: LoadedTask) -> None:
@@ -106,13 +127,18 @@ def _with_examples(rule: PolicyRule, lines: Iterable[str]) -> PolicyRule:
     return rule.model_copy(update={"match": tuple(found)})
 
 
-def _answers(entries: Iterable[Entry]) -> Iterable[ScriptedAnswer]:
-    for entry in entries:
-        event = entry.event
-        if isinstance(event, ApprovalDecided) and event.granted_at is None:
-            yield ScriptedAnswer(
-                scope=event.question.scope,
-                command=rf"\A{re.escape(event.question.command)}\Z",
-                answer=event.answer,
-                times=1,
-            )
+def _answers(entries: Iterable[Entry]) -> tuple[ScriptedAnswer, ...]:
+    fresh = [
+        entry.event
+        for entry in entries
+        if isinstance(entry.event, ApprovalDecided) and entry.event.granted_at is None
+    ]
+    return tuple(
+        ScriptedAnswer(
+            scope=event.question.scope,
+            command=rf"\A{re.escape(event.question.command)}\Z",
+            answer=event.answer,
+            times=1,
+        )
+        for event in fresh
+    )

@@ -9,6 +9,7 @@ import pytest
 from sandbox.container.engines.base import Engine
 from sandbox.model import documents
 from sandbox.model.decision import Policy
+from sandbox.model.event import ActionTaken
 from sandbox.tasks import library
 from tests.end_to_end import scripts
 from tests.end_to_end.commands import HUMANIZE, recorded, sandbox, validate
@@ -50,6 +51,24 @@ def test_a_run_that_failed_is_a_task_that_refuses_it(
     assert "trajectory" in found[0][1]
     rules = documents.load(policy, Policy).rules
     assert [rule.id for rule in rules if PUSH in rule.match] != []
+    (deed,) = [
+        each.sequence
+        for each in recorded(runs, engine).entries
+        if isinstance(each.event, ActionTaken) and each.event.arguments.get("command") == PUSH
+    ]
+    one = tmp_path / "one.yaml"
+    words = ("harvest", "last", "--policy", one, "--runs", runs, "--event")
+    told = sandbox(*words, str(deed + 1), **project.environment)
+    assert (told.code, "Nothing was decided by event" in told.err) == (2, True), told
+    assert not one.exists()
+    made = sandbox(*words, str(deed), **project.environment)
+    assert made.code == 0, made
+    given = library.load(HUMANIZE).task.policy.rules
+    assert [
+        (mine.id, set(mine.match) - set(before.match))
+        for mine, before in zip(documents.load(one, Policy).rules, given, strict=True)
+        if mine.match != before.match
+    ] == [("no-push", {PUSH})]
     broken = re.search(r"breaks:\n\s+- (\S+)", text)
     assert broken is not None
     other = next(
@@ -91,6 +110,7 @@ def test_what_cannot_be_harvested_is_told_and_nothing_is_written(
         ((), "Nothing is to be made"),
         (("x",), "it was bounded by at most 3 turns"),
         (("--policy", there), "is there already"),
+        (("x", "--event", "3"), "Add --policy FILE"),
     ):
         told = sandbox("harvest", "last", *more, "--runs", runs, **project.environment)
         assert told.code == 2, told

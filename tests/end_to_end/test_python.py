@@ -37,12 +37,18 @@ def assert_gone(folder: RunFolder) -> None:
         engine.close()
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_stands_on_the_page_and_is_short(example: Path) -> None:
+    text = example.read_text().rstrip()
+    assert text in (ROOT / "docs/python.md").read_text()
+    assert len([line for line in text.splitlines() if line.strip()]) <= 20
+
+
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_of_the_page_runs_as_it_stands_there(
     example: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert example.read_text().rstrip() in (ROOT / "docs/python.md").read_text()
     monkeypatch.setenv("SANDBOX_RUNS", str(runs))
     done = subprocess.run(
         [sys.executable, example], capture_output=True, text=True, timeout=300, check=False

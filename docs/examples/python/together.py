@@ -8,7 +8,7 @@ import sandbox
 async def look(task: str) -> float:
     """Run a task's tests and give up."""
     async with sandbox.open_async(task) as world:
-        reply = await world.step("run_tests")
+        reply = await world.run_tests()
         print(task, reply.result["failed"], "failed")
     assert world.outcome is not None
     return world.outcome.rewards["progress"]

@@ -19,6 +19,10 @@ def harvest(
         Path | None,
         typer.Option(help="Write the policy here, with the run's decisions as its examples."),
     ] = None,
+    event: Annotated[
+        int | None,
+        typer.Option(min=0, help="Of its decisions only this event's; numbered by `trace`."),
+    ] = None,
     runs: RunsOption = None,
 ) -> None:
     """Make a task of a run: one that passed is an oracle there, one that failed has to fail there.
@@ -35,12 +39,16 @@ def harvest(
         raise UsageError(
             "Nothing is to be made.", "Name the new task, or a file with --policy FILE."
         )
+    if event is not None and policy is None:
+        raise UsageError("An event is one of a policy's decisions.", "Add --policy FILE.")
     folder = open_store(runs).find(run)
     task = library.load(folder.record().task)
     if policy is not None:
         if policy.exists():
             raise UsageError(f"{policy} is there already.", "Nothing was overwritten.")
-        found = harvesting.decided(folder, task).model_dump(mode="json", exclude_defaults=True)
+        found = harvesting.decided(folder, task, event).model_dump(
+            mode="json", exclude_defaults=True
+        )
         write_whole(policy, yaml_tree.text(found).encode())
         typer.echo(f"written to {policy}: a task's `policy`")
     if not name:

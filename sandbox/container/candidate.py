@@ -22,6 +22,7 @@ from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
 from sandbox.model.change import WORK, Change, ChangeSet, FileState, Owner
 from sandbox.model.errors import EvidenceError
+from sandbox.model.glob import is_plain
 from sandbox.model.session import AGENT, FileKind
 from sandbox.model.task import Scope
 
@@ -50,7 +51,6 @@ CACHES = frozenset(("__pycache__", ".pytest_cache"))
 
 HEADER = "candidate.json"
 FILES = "files/"
-WILD = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def take(session: Session, changes: ChangeSet, scope: Scope, worktree: str) -> C
     named = {
         pattern if pattern.startswith("/") else base + pattern
         for pattern in scope.must + scope.may
-        if not WILD.intersection(pattern)
+        if is_plain(pattern)
     }
     files: dict[str, CandidateFile] = {}
     deleted: list[str] = []

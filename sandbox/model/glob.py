@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from sandbox.model import path_text as paths
 
 MAXIMUM_LENGTH = 4096
+_WILD = frozenset("*?[")
 
 
 class Globs:
@@ -28,6 +29,11 @@ class Globs:
     def match(self, path: str) -> bool:
         """Whether one of them matches a whole path."""
         return self._expression.fullmatch(_characters(path)) is not None
+
+
+def is_plain(pattern: str) -> bool:
+    """Whether a glob is a path that stands for itself alone."""
+    return not _WILD.intersection(pattern)
 
 
 def check(pattern: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sandbox.model.action import ACTIONS
-from sandbox.model.glob import Globs
+from sandbox.model.glob import Globs, is_plain
 from sandbox.model.task import ScriptedAction, TaskFile
 
 Place = tuple[str | int, ...]
@@ -19,7 +19,6 @@ Asked = tuple[Place, str, Iterable[str]]
 PROMPT, POLICY = "prompt", "policy"
 ALMOST = 0.92
 """How alike two paths have to be to be one path, once misspelt."""
-_WILD = re.compile(r"[*?\[]")
 
 
 def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
@@ -71,7 +70,7 @@ def paths(file: TaskFile, folder: Path) -> Iterator[str]:
                 (f"rule {rule.id}: {field}", path)
                 for field, paths in named.items()
                 for path in paths
-                if path is not None and not _WILD.search(path)
+                if path is not None and is_plain(path)
             ]
     for field, path in dict.fromkeys(asked):
         near = difflib.get_close_matches(path, known, n=1, cutoff=ALMOST)
@@ -81,7 +80,7 @@ def paths(file: TaskFile, folder: Path) -> Iterator[str]:
 
 def _known_paths(file: TaskFile, folder: Path) -> set[str]:
     """Give the paths that a task names, and those of the files that it lays out."""
-    known = {glob for glob in (*file.scope.must, *file.scope.may) if not _WILD.search(glob)}
+    known = {glob for glob in (*file.scope.must, *file.scope.may) if is_plain(glob)}
     for deed in file.plan.deeds if file.plan else ():
         known |= {*deed.changes, str(deed.arguments.get("path", ""))}
     for each in (*(overlay.folder for overlay in file.world.overlays), file.tests.hidden):
@@ -121,7 +120,7 @@ def _never_changed(file: TaskFile) -> Iterator[tuple[Place, str]]:
     deeds = file.plan.deeds if file.plan else ()
     changed = {path for deed in deeds for path in deed.changes if not known.match(path)}
     for number, glob in enumerate(file.scope.must):
-        if not _WILD.search(glob):
+        if is_plain(glob):
             near = difflib.get_close_matches(glob, changed, n=1, cutoff=0.85)
             if near:
                 yield ("scope", "must", number), f"the plan changes {near[0]}, not {glob}"

@@ -12,13 +12,12 @@ from pathlib import Path
 from string import Template
 
 from sandbox.agents.clients.preset import Preset
+from sandbox.model.architecture import npm_name
 from sandbox.model.errors import ClientError
 from sandbox.model.scratch import Scratch
 
 VERSION_SECONDS = 60.0
 INSTALL_SECONDS = 900.0
-
-_MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +31,7 @@ class Installation:
 
 def platform_name() -> str:
     """Say what npm calls this machine: `linux-x64`."""
-    machine = platform.machine().lower()
-    return f"{sys.platform}-{_MACHINES.get(machine, machine)}"
+    return f"{sys.platform}-{npm_name(platform.machine())}"
 
 
 def place(preset: Preset, cache: Path) -> Path:

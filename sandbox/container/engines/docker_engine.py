@@ -32,6 +32,7 @@ from sandbox.container.engines.interception import allowed
 from sandbox.container.engines.runtimes import Runtime
 from sandbox.container.engines.streams import AttachStream, Listener, SocketStream, Unreachable
 from sandbox.container.supervisor import compiler as supervisor
+from sandbox.model.architecture import kernel_name
 from sandbox.model.errors import EngineError, UsageError
 from sandbox.model.places import cache
 
@@ -40,7 +41,6 @@ NOTICE_SECONDS = 2.0
 """How long an engine may take to notice that a container has ended."""
 KILLED = 128 + 9
 SELINUX = Path("/sys/fs/selinux/enforce")
-ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 Result = TypeVar("Result")
 
@@ -261,8 +261,7 @@ class DockerEngine(DockerImages):
 
     @property
     def _architecture(self) -> str:
-        name = str(self._facts.get("Architecture", ""))
-        return ARCHITECTURES.get(name, name)
+        return kernel_name(str(self._facts.get("Architecture", "")))
 
     @functools.cached_property
     def _local(self) -> bool:

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sandbox.model import places
+from sandbox.model.architecture import kernel_name
 from sandbox.model.errors import SandboxError, UsageError
 
 SOURCE = Path(__file__).parent / "source"
@@ -23,7 +24,7 @@ FLAGS = (
     *("-static", "-O2", "-s", "-std=c11", "-D_GNU_SOURCE"),
     *("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"),
 )
-ALIASES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+ARCHITECTURES = ("x86_64", "aarch64")
 LAST_LINES = 20
 
 
@@ -37,9 +38,9 @@ def binary(architecture: str) -> Path:
     Takes the names of the kernel (`x86_64`, `aarch64`) and of Docker (`amd64`, `arm64`).
     Several processes may ask at once. Raises BuildError, UsageError for another architecture.
     """
-    name = ALIASES.get(architecture.lower())
-    if name is None:
-        known = ", ".join(ALIASES)
+    name = kernel_name(architecture)
+    if name not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
         raise UsageError(f"There is no supervisor for {architecture!r}.", f"There is for: {known}.")
     carried = CARRIED / carried_name(name)
     if carried.exists():

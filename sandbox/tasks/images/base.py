@@ -11,6 +11,7 @@ from pathlib import Path
 from sandbox.container.engines.base import Engine, ImageInfo
 from sandbox.container.engines.install import packages
 from sandbox.model import documents, places
+from sandbox.model.architecture import kernel_name
 from sandbox.model.errors import EngineError, ImageError
 from sandbox.model.image import BaseImage, Bootstrap
 from sandbox.tasks.images.recipe import OnLine, Recipe, Work, digest
@@ -19,7 +20,6 @@ FOLDER = "debian"
 PULL_SECONDS = 90.0
 """How long a registry may take, where packages are at hand to make the image from."""
 _LAST_LINES = 15
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64", "amd64": "amd64"}
 
 
 def read() -> BaseImage:
@@ -93,7 +93,7 @@ def _last_words(message: str) -> str:
 def _check_architecture(engine: Engine, base: BaseImage) -> None:
     theirs = engine.info().architecture
     ours = platform.machine()
-    if _ARCHITECTURES.get(theirs, theirs) != _ARCHITECTURES.get(ours, ours):
+    if kernel_name(theirs) != kernel_name(ours):
         raise ImageError(
             f"No registry has {base.pull} for this engine, and here only {ours} can be "
             f"bootstrapped while the engine runs {theirs}.",

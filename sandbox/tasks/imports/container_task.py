@@ -7,10 +7,10 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from sandbox.container.candidate import WILD
 from sandbox.model import documents, yaml_tree
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.container import Container
+from sandbox.model.glob import is_plain
 from sandbox.model.repository import Repository
 from sandbox.model.task import TaskFile
 from sandbox.tasks.authoring import requirements
@@ -98,7 +98,7 @@ def name_files(folder: Path, paths: Iterable[str]) -> None:
     tree, _ = yaml_tree.compose(path.read_text())
     data = tree.data()
     assert isinstance(data, dict)  # noqa: S101 - it was written here
-    plain = [each for each in paths if not WILD.intersection(each)]
+    plain = [each for each in paths if is_plain(each)]
     data["scope"]["may"] = [*plain, *data["scope"]["may"]]
     head = path.read_text().partition("\n")[0]
     path.write_text(f"{head}\n{yaml_tree.text(data)}")

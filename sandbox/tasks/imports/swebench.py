@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sandbox.container.candidate import WILD, decides_by_name
+from sandbox.container.candidate import decides_by_name
 from sandbox.model import documents, yaml_tree
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.authoring import Environment, Environments
 from sandbox.model.errors import UsageError
-from sandbox.model.glob import Globs
+from sandbox.model.glob import Globs, is_plain
 from sandbox.model.repository import Repository
 from sandbox.model.task import TaskFile
 from sandbox.tasks.authoring import layout, new_repository
@@ -202,7 +202,7 @@ class _Draft:
 
     def _filling(self, folder: Path) -> dict[str, str | list[str]]:
         seen, changed = self._layout, sorted(self._changed)
-        plain = [path for path in changed if not WILD.intersection(path)]
+        plain = [path for path in changed if is_plain(path)]
         first = self._instance.problem_statement.strip().splitlines()[0].strip()
         return {
             "task": f"{folder.parent.name}/{folder.name}",

@@ -1,18 +1,14 @@
-"""A run in a line: what its record and its grade say, without reading its trace."""
+"""A run in a line: what its record and its measure say."""
 
-import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
-from sandbox.grading.first_reason import first_reason
-from sandbox.grading.metrics.run_metrics import Subject, measure
-from sandbox.grading.stored_grade import stored_grade
-from sandbox.model.errors import DocumentError, StoreError, UsageError
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.grading.measured import measured
+from sandbox.model.errors import StoreError
 from sandbox.model.report import RunMetrics
 from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import RunFolder
-from sandbox.tasks import library
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +17,6 @@ class RunLine:
 
     record: RunRecord
     measured: RunMetrics
-    """Its rates are empty, for these the trace would have to be read."""
-    why: str
-    """The first reason, in a sentence."""
 
     @property
     def sizes(self) -> dict[str, float]:
@@ -39,36 +32,14 @@ class RunLine:
         return found
 
 
-def run_lines(folders: Iterable[RunFolder]) -> Iterator[RunLine]:
+def run_lines(folders: Iterable[RunFolder]) -> list[RunLine]:
     """Read runs; one that is damaged is `invalid`, one without a record is left out."""
+    records: dict[str, tuple[RunFolder, RunRecord]] = {}
     for folder in folders:
-        try:
-            record = folder.record()
-        except StoreError:
-            continue
-        yield _line(record, stored_grade(folder, record))
-
-
-def _line(record: RunRecord, grade: RunGrade | None) -> RunLine:
-    if grade is not None:
-        record = record.model_copy(update={"verdict": grade.verdict})
-    measured = measure(Subject(record=record, grade=grade, facet=facet(record.task)))
-    return RunLine(record, measured, _why(record, grade))
-
-
-def _why(record: RunRecord, grade: RunGrade | None) -> str:
-    if grade is None or record.verdict is Verdict.PASSED:
-        return ""
-    if record.crashed and record.end is not None:
-        return record.end.message
-    found = first_reason(grade)
-    return found.reason.message if found else grade.problem
-
-
-@functools.cache
-def facet(task: str) -> str | None:
-    """Name the facet of a task, or of a variant's task; None where it is not there any more."""
-    try:
-        return library.load(task.partition("+")[0].partition("@")[0]).task.facet.value
-    except (UsageError, DocumentError):
-        return None
+        with suppress(StoreError):
+            records[folder.id] = folder, folder.record()
+    found = {run.run: run for run in measured(folder for folder, _ in records.values())}
+    return [
+        RunLine(record.model_copy(update={"verdict": found[name].verdict}), found[name])
+        for name, (_, record) in records.items()
+    ]

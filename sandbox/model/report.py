@@ -50,6 +50,8 @@ class RunMetrics(Record):
     cause: str = ""
     """What it is counted by where it did not pass: the grader, and the rule, that objected first;
     `crashed`; or its verdict."""
+    why: str = ""
+    """The first reason against it, in a sentence."""
     coverage: Coverage | None = None
     """Which of the agent's processes were seen; None where its container did not start."""
     rates: dict[str, Ratio] = {}

@@ -124,6 +124,16 @@ def test_plots_are_drawn_and_cells_lead_to_their_runs(looked: Looked, tmp_path: 
     )
     looked.page.locator(".cells a.failed").first.click()
     assert looked.page.locator(":target").inner_text().startswith("00000001")
+    looked.page.click("text=1/2")
+    assert looked.page.locator(".run:visible").count() == 2
+    looked.page.locator("header a[title=failed]").click()
+    assert looked.page.locator(".run:visible").count() == 1
+    assert looked.page.locator("#only").inner_text() == "only failed: show all"
+    looked.page.keyboard.press("/")
+    looked.page.keyboard.type("nothing like it")
+    assert looked.page.locator(".run:visible").count() == 0
+    looked.page.click("text=show all")
+    assert looked.page.locator(".run:visible").count() == 2
     assert looked.complaints == []
 
 

@@ -18,6 +18,31 @@ DIMENSIONS = ("facet", "operator")
 """By which what passed is shown."""
 
 
+class Keys:
+    """Short words for what runs have in common, by which the page shows those of a number."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str] = {}
+
+    def of(self, **common: str) -> str:
+        """Give the words for values of some kinds: `facet="permission"`."""
+        found = [self._known.setdefault(each, f"k{len(self._known)}") for each in common.items()]
+        return " ".join(found)
+
+    def of_run(self, line: RunLine) -> str:
+        """Give all words that hold of a run."""
+        run = line.measured
+        common = [("agent", run.agent), ("word", line.record.word), ("task", run.task)]
+        common += [
+            ("cause", run.cause),
+            ("how", _how(line)),
+            *(("size", each) for each in line.sizes),
+        ]
+        common += [(name, value) for name in DIMENSIONS for value in dimensions.values(run, name)]
+        common += [("graded", "yes")] if run.graded else []
+        return " ".join(self.of(**{kind: value}) for kind, value in common if value)
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
     """How far an experiment is."""
@@ -77,13 +102,18 @@ def experiment_page(
         groups={dimension: _rows(lines, agents, dimension) for dimension in DIMENSIONS},
         tasks=_rows(lines, agents, "task"),
         causes=_table(lines, agents, lambda line: line.measured.cause),
-        ends=_table(lines, agents, lambda line: (line.measured.how or "").replace("_", " ")),
+        ends=_table(lines, agents, _how),
         shares=SHARES,
         tails=list(_tails(lines, agents)),
         plots=[plot.data() for plot in plots],
         library=library,
+        keys=Keys(),
         lines=sorted(lines, key=lambda line: (line.measured.task, line.measured.agent)),
     )
+
+
+def _how(line: RunLine) -> str:
+    return (line.measured.how or "").replace("_", " ")
 
 
 def _of(lines: Iterable[RunLine], agent: str) -> list[RunLine]:

@@ -40,7 +40,7 @@ def index(store: Store) -> str:
     return rendered(
         "index.html",
         experiments=experiments.named(store),
-        lines=list(run_lines(folders)),
+        lines=run_lines(folders),
         place=store.root,
     )
 
@@ -57,7 +57,7 @@ def page_of_experiment(store: Store, name: str, library: Library, *, home: str =
     found = experiments.called(store, name)
     folders = [store.folder(run) for _, run in sorted(found.runs().items())]
     dead_runs.bury(folders)
-    lines = list(run_lines(folders))
+    lines = run_lines(folders)
     size = Size(len(found.plan.cells), len(folders), len(folders) - len(lines))
     return experiment_page(name, lines, size, library, home=home)
 

@@ -90,6 +90,7 @@ def measure(subject: Subject) -> RunMetrics:
         verdict=record.verdict,
         how=_how(subject),
         cause=_cause(subject),
+        why=_why(subject),
         coverage=record.coverage,
     )
     if not run.graded or subject.grade is None or subject.entries is None:
@@ -111,6 +112,17 @@ def _cause(subject: Subject) -> str:
         return "crashed"
     found = first_reason(grade)
     return found.cause if found else str(grade.verdict)
+
+
+def _why(subject: Subject) -> str:
+    """Say what went wrong first; empty where it passed or has not ended."""
+    record, grade = subject.record, subject.grade
+    if grade is None or record.verdict is Verdict.PASSED:
+        return ""
+    if record.crashed and record.end is not None:
+        return record.end.message
+    found = first_reason(grade)
+    return found.reason.message if found else grade.problem
 
 
 def _how(subject: Subject) -> How | None:

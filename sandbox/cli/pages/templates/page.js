@@ -14,15 +14,25 @@
     target.scrollIntoView({ block: "center" });
   };
   const search = document.querySelector("input[data-filters]");
-  if (search) {
-    const all = [...document.querySelectorAll(search.dataset.filters)];
-    let texts;
-    search.addEventListener("input", () => {
-      texts ??= all.map((row) => row.textContent.toLowerCase());
-      const wanted = search.value.toLowerCase();
-      all.forEach((row, place) => { row.hidden = !texts[place].includes(wanted); });
+  const listed = search ? [...document.querySelectorAll(search.dataset.filters)] : [];
+  let texts, only = [];
+  const filter = () => {
+    texts ??= listed.map((row) => row.textContent.toLowerCase());
+    const wanted = search.value.toLowerCase();
+    listed.forEach((row, place) => {
+      const keys = (row.dataset.keys ?? "").split(" ");
+      row.hidden = !texts[place].includes(wanted) || !only.every((key) => keys.includes(key));
     });
-  }
+  };
+  if (search) search.addEventListener("input", filter);
+  for (const link of document.querySelectorAll("a[data-only]")) link.addEventListener("click", () => {
+    only = link.dataset.only.split(" ").filter(Boolean);
+    const told = document.getElementById("only");
+    told.hidden = !only.length;
+    told.querySelector("span").textContent = link.title;
+    search.value = "";
+    filter();
+  });
   const keys = {
     j: () => move(1),
     k: () => move(-1),

@@ -32,6 +32,7 @@ class Parsed(HTMLParser):
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.scripts: list[str] = []
         self.text = ""
+        self.said: list[tuple[dict[str, str], str]] = []
         self._inside = ""
         self.feed(page)
         self.close()
@@ -51,10 +52,16 @@ class Parsed(HTMLParser):
             self.scripts[-1] += data
         elif self._inside != "style":
             self.text += data
+            if self._inside == "a":
+                self.said.append((self.tags[-1][1], data))
 
     def targets(self, prefix: str = "") -> set[str]:
         ids = {attrs["id"] for _, attrs in self.tags if "id" in attrs}
         return {each for each in ids if each.startswith(prefix)}
+
+    def told(self, attribute: str) -> list[str]:
+        """What the elements say that have an attribute, which is not empty."""
+        return [text for attrs, text in self.said if attrs.get(attribute)]
 
     def links(self) -> list[str]:
         return [attrs["href"] for tag, attrs in self.tags if tag == "a"]
@@ -141,9 +148,15 @@ def test_each_number_of_an_experiment_leads_to_its_runs(tmp_path: Path) -> None:
     parsed = check_inert(page_of_experiment(store, "many", DRAWS))
     assert "2 of 5 have not begun" in parsed.text
     assert "trajectory: suite-before-commit" in parsed.text, "what was broken first, at event 6"
-    runs = {link[1:] for link in parsed.links()}
+    runs = {link[1:] for link in parsed.links()} - {"runs"}
     assert len(runs) == 3
     assert runs == parsed.targets("r0")
+    numbers = [attrs["data-only"].split() for _, attrs in parsed.tags if attrs.get("data-only")]
+    keys = [set(attrs["data-keys"].split()) for _, attrs in parsed.tags if "data-keys" in attrs]
+    counts = [sum(row.issuperset(wanted) for row in keys) for wanted in numbers]
+    shown = [int(text.split("/")[-1]) for text in parsed.told("data-only") if text]
+    assert counts == shown
+    assert sorted(counts[:2]) == [1, 2], "passed and failed, in the first line"
     assert "1/3" in parsed.text
     assert "mean of the worst 5 %" in parsed.text
 

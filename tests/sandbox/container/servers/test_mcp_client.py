@@ -14,7 +14,7 @@ from sandbox.container.servers.mcp_client import LINE_LIMIT, Client, RefusedErro
 from sandbox.container.supervisor import compiler
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.conversation import RemoteConversation
-from tests.sandbox.container.supervisor.conftest import SECONDS, by_pipes, command, end
+from tests.sandbox.container.supervisor.local import SECONDS, by_pipes, command, end
 
 INVENTORY = Path(__file__).with_name("inventory.py")
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {}}

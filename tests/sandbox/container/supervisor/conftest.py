@@ -5,45 +5,21 @@ import os
 import platform
 import resource
 import shutil
-import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sandbox.container.supervisor import compiler
 from sandbox.container.supervisor.client import Supervisor
-from sandbox.container.supervisor.process import RemoteProcess
-from sandbox.model.session import Command, Completed, User
-from tests.sandbox.container.supervisor.streams import PipeStream, SocketStream
-
-SELF = User(os.getuid(), os.getgid())
-ENVIRONMENT = {"PATH": os.environ["PATH"]}
-SECONDS = 60.0
-
-
-class Local:
-    """A supervisor in a process group of its own, with what a test needs to know of it."""
-
-    def __init__(self, process: subprocess.Popen[bytes], supervisor: Supervisor) -> None:
-        self.process = process
-        self.supervisor = supervisor
-
-    def run(self, *argv: str | bytes, **options: Any) -> Completed:  # noqa: ANN401
-        return self.supervisor.run(command(*argv, **options))
-
-    def shell(self, line: str, **options: Any) -> Completed:  # noqa: ANN401
-        return self.run("/bin/sh", "-c", line, **options)
-
-
-def command(*argv: str | bytes, **options: Any) -> Command:  # noqa: ANN401
-    """With this user, PATH and a deadline, unless the options say otherwise."""
-    defaults: dict[str, Any] = {"environment": ENVIRONMENT, "user": SELF, "timeout": SECONDS}
-    return Command(argv, **(defaults | options))
+from sandbox.model.session import User
+from tests.sandbox.container.supervisor.local import SECONDS, SELF, Local, Start, by_pipes, end
+from tests.sandbox.container.supervisor.streams import SocketStream
+from tests.sandbox.container.supervisor.watched import EACH, HELD, Watched, copied, watched
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +27,6 @@ def binary() -> Path:
     """Another build of it may be given, such as one with sanitizers."""
     given = os.environ.get("SANDBOX_TEST_SUPERVISOR")
     return Path(given) if given else compiler.binary(platform.machine())
-
-
-Start = Callable[..., Local]
 
 
 @pytest.fixture
@@ -86,18 +59,6 @@ def start(binary: Path) -> Iterator[Start]:
         yield begin
 
 
-def by_pipes(
-    _: Path, program: list[str], arguments: list[str], prepare: Callable[[], None]
-) -> Local:
-    process = subprocess.Popen(
-        [*program, "--stdio", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        preexec_fn=prepare,
-    )
-    return Local(process, Supervisor(PipeStream(process), SECONDS))
-
-
 def by_socket(
     place: Path, program: list[str], arguments: list[str], prepare: Callable[[], None]
 ) -> Local:
@@ -112,28 +73,6 @@ def by_socket(
     return Local(process, Supervisor(SocketStream(connection), SECONDS))
 
 
-def start_until(local: Local, refusal: str, user: User) -> list[RemoteProcess]:
-    """Starts sleepers until one is refused with this text."""
-    processes: list[RemoteProcess] = []
-    for _ in range(1000):
-        try:
-            processes.append(local.supervisor.start(command("sleep", "600", user=user)))
-        except OSError as error:
-            if refusal not in str(error):
-                raise
-            return processes
-    raise AssertionError(f"nothing was refused with {refusal}")
-
-
-def end(local: Local) -> None:
-    local.supervisor.close()
-    try:
-        local.process.wait(SECONDS)
-    except subprocess.TimeoutExpired:
-        local.process.send_signal(signal.SIGKILL)
-        raise
-
-
 @pytest.fixture(params=["full", "plain"])
 def local(start: Start, request: pytest.FixtureRequest) -> Local:
     """With and without what old kernels and processors lack."""
@@ -141,3 +80,44 @@ def local(start: Start, request: pytest.FixtureRequest) -> Local:
     local = start("unix", *(["--plain"] if plain else []))
     assert not plain or not local.supervisor.greeting.features & {"openat2", "mount_id"}
     return local
+
+
+@pytest.fixture(scope="session")
+def attacks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of attacks.c, static."""
+    folder = tmp_path_factory.mktemp("attacks")
+    target = f"{platform.machine()}-linux-musl"
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-static", "-O1", "-pthread"]
+    source = Path(__file__).with_name("attacks.c")
+    flags = ["-D_GNU_SOURCE", "-Wall", "-Werror", "-o", str(folder / "attacks")]
+    subprocess.run([*zig, *flags, str(source)], check=True)
+    return folder / "attacks"
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that every user reaches and writes.
+
+    Not below pytest's own, which another run of pytest closes to others whenever it begins.
+    """
+    with tempfile.TemporaryDirectory(prefix="sandbox-test-") as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
+@pytest.fixture(params=EACH)
+def each(start: Start, request: pytest.FixtureRequest, shared: Path) -> Watched:
+    how, user, coverage = request.param
+    return watched(start, how, shared, user, coverage)
+
+
+@pytest.fixture(params=HELD)
+def held(start: Start, request: pytest.FixtureRequest, shared: Path) -> Watched:
+    how, user, coverage = request.param
+    return watched(start, how, shared, user, coverage)
+
+
+@pytest.fixture
+def own(attacks: Path, shared: Path) -> Path:
+    """The attacks, where anyone can run them."""
+    return copied(attacks, shared / "attacks")

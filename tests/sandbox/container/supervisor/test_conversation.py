@@ -5,7 +5,7 @@ import os
 import pytest
 
 from sandbox.container.supervisor.conversation import RemoteConversation
-from tests.sandbox.container.supervisor.conftest import Local, command
+from tests.sandbox.container.supervisor.local import Local, command
 
 
 def hear(conversation: RemoteConversation, size: int) -> bytes:

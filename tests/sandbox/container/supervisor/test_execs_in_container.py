@@ -20,10 +20,8 @@ from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
-from tests.sandbox.container.supervisor.test_execs import Recorder, attacks, only
+from tests.sandbox.container.supervisor.watched import Recorder, only
 from tests.sandbox.runs import FINAL, LOOK, STARTED, command, script
-
-__all__ = ["attacks"]
 
 pytestmark = pytest.mark.engine
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.model.session import FileKind, User
-from tests.sandbox.container.supervisor.conftest import SELF, Local, Start
+from tests.sandbox.container.supervisor.local import SELF, Local, Start
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="switches users or mounts")
 ODD = [b"a b", b"new\nline", b"\xff\xfe", "ü".encode(), b"-rf", b"..."]

@@ -19,9 +19,7 @@ from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import AGENT, Command, Exec, ExecOutcome, Interception
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
-from tests.sandbox.container.supervisor.test_execs import Recorder, attacks
-
-__all__ = ["attacks"]
+from tests.sandbox.container.supervisor.watched import Recorder
 
 pytestmark = pytest.mark.engine
 

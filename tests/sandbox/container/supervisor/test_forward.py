@@ -16,7 +16,7 @@ import pytest
 
 from sandbox.container.supervisor import protocol
 from sandbox.model.connection import Connection
-from tests.sandbox.container.supervisor.conftest import SECONDS, Local, Start
+from tests.sandbox.container.supervisor.local import SECONDS, Local, Start
 
 BLOCK = os.urandom(1 << 20)
 

@@ -14,7 +14,7 @@ from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.forward import RemoteListener
 from sandbox.container.supervisor.protocol import FrameReader, Reply, Request
 from sandbox.model.errors import ProtocolError
-from tests.sandbox.container.supervisor.conftest import SECONDS
+from tests.sandbox.container.supervisor.local import SECONDS
 from tests.sandbox.container.supervisor.streams import SocketStream
 from tests.sandbox.container.supervisor.test_forward import dial
 from tests.sandbox.container.supervisor.test_stream import exchange

@@ -20,7 +20,7 @@ from sandbox.container.supervisor import compiler, protocol
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.protocol import Request
 from sandbox.model.session import Command
-from tests.sandbox.container.supervisor.conftest import ENVIRONMENT, SELF
+from tests.sandbox.container.supervisor.local import ENVIRONMENT, SELF
 from tests.sandbox.container.supervisor.streams import SocketStream
 
 FUZZ = Path(__file__).parent / "fuzz"

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.model.session import FileKind
-from tests.sandbox.container.supervisor.conftest import SELF, Local
+from tests.sandbox.container.supervisor.local import SELF, Local
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="mounts")
 

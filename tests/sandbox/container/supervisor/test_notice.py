@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
-from tests.sandbox.container.supervisor.conftest import SELF, Local, Start
+from tests.sandbox.container.supervisor.local import SELF, Local, Start
 
 
 @dataclass

@@ -12,7 +12,7 @@ from sandbox.container.supervisor import patience as patience_module
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.patience import Patience, Silence
 from sandbox.model.errors import SessionLostError
-from tests.sandbox.container.supervisor.conftest import SELF, Local, Start, command
+from tests.sandbox.container.supervisor.local import SELF, Local, Start, command
 
 
 @pytest.fixture

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.container.supervisor.conftest import Start, command
-from tests.sandbox.container.supervisor.test_execs import Watched, attacks, own, shared, watched
+from tests.sandbox.container.supervisor.local import Start, command
 from tests.sandbox.container.supervisor.test_tree import BOMB, DAEMONS, IGNORING
-
-__all__ = ["attacks", "own", "shared"]
+from tests.sandbox.container.supervisor.watched import Watched, watched
 
 JOB_CONTROL = """
 import os, signal

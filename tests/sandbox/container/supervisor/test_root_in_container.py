@@ -14,7 +14,7 @@ from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import AGENT, Command, Completed, Exec, ExecOutcome
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
-from tests.sandbox.container.supervisor.test_execs import Recorder
+from tests.sandbox.container.supervisor.watched import Recorder
 
 pytestmark = pytest.mark.engine
 

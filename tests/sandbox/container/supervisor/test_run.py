@@ -14,7 +14,7 @@ from types import FrameType
 import pytest
 
 from sandbox.model.session import Completed, User
-from tests.sandbox.container.supervisor.conftest import SELF, Local, Start, command, start_until
+from tests.sandbox.container.supervisor.local import SELF, Local, Start, command, start_until
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="switches users")
 

@@ -10,10 +10,8 @@ from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.execs import Execs
 from sandbox.container.supervisor.protocol import Reply
 from sandbox.model.session import Command, Exec, ExecObserver
-from tests.sandbox.container.supervisor.conftest import SELF, Start, command
-from tests.sandbox.container.supervisor.test_execs import Recorder, shared, watched
-
-__all__ = ["shared"]
+from tests.sandbox.container.supervisor.local import SELF, Start, command
+from tests.sandbox.container.supervisor.watched import Recorder, watched
 
 
 class Losses(ExecObserver):

@@ -17,7 +17,7 @@ from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.protocol import FrameReader, Reply, Request
 from sandbox.model.errors import ProtocolError, SessionLostError
-from tests.sandbox.container.supervisor.conftest import SECONDS, Local, Start, command
+from tests.sandbox.container.supervisor.local import SECONDS, Local, Start, command
 from tests.sandbox.container.supervisor.streams import SocketStream
 
 

@@ -9,7 +9,7 @@ from threading import Timer
 import pytest
 
 from sandbox.model.session import User
-from tests.sandbox.container.supervisor.conftest import Local, Start, command, start_until
+from tests.sandbox.container.supervisor.local import Local, Start, command, start_until
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="limits processes of another user")
 

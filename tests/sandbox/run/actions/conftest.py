@@ -14,7 +14,7 @@ from sandbox.container.engines.base import Session
 from sandbox.container.supervisor import compiler
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.run.actions.workspace import Workspace
-from tests.sandbox.container.supervisor.conftest import by_pipes, end
+from tests.sandbox.container.supervisor.local import by_pipes, end
 from tests.sandbox.local_session import LocalSession
 from tests.sandbox.run.actions.supervised_session import SupervisedSession
 from tests.sandbox.worlds import task

@@ -53,11 +53,14 @@ def stored(place: Path) -> list[RunFolder]:
     return [next(iter(Store(place / agent / "runs").folders())) for agent in ("oracle", "null")]
 
 
-def kinds(place: Path) -> dict[str, Kind]:
-    """All ways to do harm, with the engine that the environment names."""
+def kinds(place: Path, verbs: int = len(evidence.VERBS)) -> dict[str, Kind]:
+    """All ways to do harm, with the engine that the environment names.
+
+    `verbs` is how many look at what is stored after each damage to it.
+    """
     engine = engines.connect()
     client: APIClient = reach()[0]
-    found = {"stored file damaged": evidence.kind(stored(place / "whole"))}
+    found = {"stored file damaged": evidence.kind(stored(place / "whole"), verbs)}
     found |= processes.kinds(engine, client, {})
     found |= disks.kinds(engine, {})
     if os.geteuid():

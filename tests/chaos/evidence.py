@@ -77,8 +77,11 @@ HARMS: tuple[Callable[[random.Random, Path], None], ...] = (
 )  # fmt: skip
 
 
-def kind(stored: Sequence[RunFolder]) -> Kind:
-    """Damage copies of stored runs, each with the verdict that is true of it."""
+def kind(stored: Sequence[RunFolder], verbs: int = len(VERBS)) -> Kind:
+    """Damage copies of stored runs, each with the verdict that is true of it.
+
+    After each `report` is asked, and so many verbs in all, of which the others are drawn.
+    """
 
     def strike(chance: random.Random, place: Path) -> tuple[str, Sequence[str]]:
         whole = chance.choice(stored)
@@ -92,16 +95,21 @@ def kind(stored: Sequence[RunFolder]) -> Kind:
         )
         path, harm = chance.choice(files), chance.choice(HARMS)
         harm(chance, path)
+        asked = [VERBS[0], *chance.sample(VERBS[1:], verbs - 1)]
         sealed = {each.name for each in (*whole.evidence, whole.grade)}
-        return f"{harm.__name__} {path.name}", list(_wrong(store, whole, path.name in sealed))
+        return f"{harm.__name__} {path.name}", list(
+            _wrong(asked, store, whole, path.name in sealed)
+        )
 
     return Kind("stored file damaged", strike)
 
 
-def _wrong(store: Store, whole: RunFolder, sealed: bool) -> Iterator[str]:
+def _wrong(
+    asked: Sequence[Sequence[str]], store: Store, whole: RunFolder, sealed: bool
+) -> Iterator[str]:
     true = whole.record().verdict
     with ONE_AT_A_TIME:
-        for words in VERBS:
+        for words in asked:
             ended = CliRunner().invoke(application(), [*words, "--runs", str(store.root)])
             if ended.exception is not None and not isinstance(ended.exception, SystemExit):
                 yield f"{words[0]}: {type(ended.exception).__name__}: {ended.exception}"

@@ -59,6 +59,7 @@ def harbor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[types.ModuleTyp
         del sys.modules[name]
 
 
+@pytest.mark.thorough
 def test_harbor_reads_trajectories(stored: Path, tmp_path: Path, harbor: types.ModuleType) -> None:
     out = tmp_path / "trajectories"
     ended = sandbox("export", "--as", "atif", "--out", out, "--runs", stored)

@@ -85,6 +85,7 @@ def test_folders_of_harbor_that_hold_become_tasks(
     assert "reward, which has to be fixed, ended as failed" in forged.out
 
 
+@pytest.mark.thorough
 def test_a_folder_of_terminal_bench_that_fetches_uv_is_tested_without_a_network(
     project: Project, tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ def test_the_oracle_as_a_model_is_correct(tmp_path: Path) -> None:
     assert record["end"]["how"] == "answered"
 
 
+@pytest.mark.thorough
 def test_a_model_that_gives_up_is_incorrect_for_our_reasons(tmp_path: Path) -> None:
     calls = [
         {"action": "read_file", "arguments": {"path": "nowhere.txt"}},
@@ -70,6 +71,7 @@ def test_a_model_that_gives_up_is_incorrect_for_our_reasons(tmp_path: Path) -> N
     assert found["tools"][0][1].startswith("not_found: ")
 
 
+@pytest.mark.thorough
 def test_a_solver_of_others_acts_in_the_same_container(tmp_path: Path) -> None:
     """Inspect's own `bash` reaches it by an action, so the trace has it."""
     calls = [

@@ -19,16 +19,17 @@ def drawn(level: str, count: int = 3, **more: object) -> list[Generated]:
     return found
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("level", levels())
 def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
     least, most = levels()[level].decisions
-    for made in drawn(level):
+    found = drawn(level)
+    for made in found:
         assert least <= made.added <= most
         assert library.load(made.variant).digest == made.digest
         assert (made.facet, made.level) == (FACET, level)
         assert made.actions <= made.turns
-    assert drawn(level) == drawn(level)
+    assert drawn(level) == found
 
 
 @pytest.mark.thorough
@@ -44,8 +45,8 @@ def test_levels_are_harder_one_than_the_other() -> None:
 
 
 def test_another_seed_draws_others() -> None:
-    first = {made.variant for made in drawn("L4")}
-    assert first.isdisjoint(made.variant for made in drawn("L4", seed=2))
+    first = {made.variant for made in drawn("L2")}
+    assert first.isdisjoint(made.variant for made in drawn("L2", seed=2))
 
 
 @pytest.mark.thorough

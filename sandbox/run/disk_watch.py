@@ -19,7 +19,7 @@ RESERVE = 1 << 30
 TICK_SECONDS = 0.2
 """How often the free space is looked at."""
 
-SHARE = 10
+SHARE = 25
 """Looking at what was written takes all watches at most one part in so many of the time, ..."""
 
 DROP = 64 * MEBIBYTE

@@ -13,6 +13,9 @@ import pytest
 from sandbox.container.engines.base import Engine
 from tests import ROOT
 
+MOST_BYTES = 300_000_000
+"""Of an environment that holds the sandbox and what it depends on."""
+
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
@@ -74,3 +77,18 @@ def test_it_works_where_there_is_no_checkout(
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
     page = called([installed, "view", "last", "--html", "page.html"], tmp_path)
     assert page.returncode == 0, page.stderr
+
+
+def test_a_fresh_environment_of_it_is_small_and_needs_no_compiler(
+    wheel: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "venv"
+    assert called([sys.executable, "-m", "venv", place], tmp_path).returncode == 0
+    pins = ("--constraint", ROOT / ".ci" / "pins.txt")
+    done = called([place / "bin" / "pip", "install", "--quiet", *pins, wheel], tmp_path)
+    assert done.returncode == 0, done.stderr
+    size = sum(each.lstat().st_size for each in place.rglob("*") if not each.is_dir())
+    assert size <= MOST_BYTES
+    assert not list(place.glob("lib/python*/site-packages/ziglang*"))
+    told = called([place / "bin" / "sandbox", "--version"], tmp_path)
+    assert (told.returncode, told.stderr) == (0, "")

@@ -31,6 +31,7 @@ def svg(graph: Graph, report: Report, walk: Walk | None = None) -> str:
     main = report.shortest or ()
     notes = {edge.id: note(edge, report) for edge in graph.edges}
     placed = layout(graph, main, _widths(graph, notes))
+    steps = walk.steps(graph) if walk else frozenset[Step]()
     legend = (SHORTEST, *STYLES.values())
     width = max(
         MARGIN * 2 + max((box.x + box.width / 2 for box in placed.boxes), default=0),
@@ -45,9 +46,9 @@ def svg(graph: Graph, report: Report, walk: Walk | None = None) -> str:
         f'<text x="{MARGIN:g}" y="28" font-size="15" {BOLD}>{escape(report.task)}</text>',
         *_legend(legend),
         f'<g transform="translate({MARGIN:g} {TOP:g})">',
-        *(_band(placed, walk.steps(graph)) if walk else ()),
+        *_band(placed, steps),
         *_drawn(placed, graph, report, notes),
-        *(_marked(placed, report, walk, walk.numbers(graph)) if walk else ()),
+        *(_marked(placed, report, walk, walk.numbers(graph, steps)) if walk else ()),
         "</g>",
         "</svg>",
     ]

@@ -1,6 +1,6 @@
 """The way that a run took through its world graph, as far as what is known of the run tells it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,12 +26,12 @@ class Walk:
     untaken: frozenset[str] = frozenset()
     """Edges that it cannot have taken, because nothing has happened that they stand for."""
 
-    def numbers(self, graph: Graph) -> dict[str, int]:
+    def numbers(self, graph: Graph, steps: Set[Step]) -> dict[str, int]:
         """Number the edges that reach its milestones, in their order.
 
-        Of several that reach the same, those that were certainly taken, where there are such.
+        Of several that reach the same, those that are among its certain steps, if any is.
         """
-        taken = {edge for edge, _ in self.steps(graph)}
+        taken = {edge for edge, _ in steps}
         found: dict[str, int] = {}
         for place, milestone in enumerate(dict.fromkeys(self.reached), 1):
             reaching = {edge.id for edge in graph.edges if edge.milestone == milestone}

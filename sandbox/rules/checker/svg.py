@@ -22,7 +22,7 @@ LETTER, SMALL = 7.4, 6.2
 
 
 WALKED, BROKEN = "#1d4ed8", "#b3201b"
-BAND = f'fill="none" stroke="{WALKED}" stroke-width="10" stroke-opacity="0.25"'
+BAND = f'fill="none" stroke="{WALKED}" stroke-width="15" stroke-opacity="0.4"'
 """How a run's way lies below the lines that it took."""
 
 

@@ -17,19 +17,8 @@ class RunLine:
 
     record: RunRecord
     measured: RunMetrics
-
-    @property
-    def sizes(self) -> dict[str, float]:
-        """Turns, seconds and, where the agent tells them, tokens and cost."""
-        end = self.record.end
-        if end is None:
-            return {}
-        found = {"turns": float(end.turns), "seconds": end.seconds}
-        if end.usage is not None:
-            found["tokens"] = float(end.usage.input_tokens + end.usage.output_tokens)
-            if end.usage.cost is not None:
-                found["cost"] = end.usage.cost
-        return found
+    sizes: dict[str, float]
+    """Turns, seconds and, where the agent tells them, tokens and cost."""
 
 
 def run_lines(folders: Iterable[RunFolder]) -> list[RunLine]:
@@ -40,6 +29,20 @@ def run_lines(folders: Iterable[RunFolder]) -> list[RunLine]:
             records[folder.id] = folder, folder.record()
     found = {run.run: run for run in measured(folder for folder, _ in records.values())}
     return [
-        RunLine(record.model_copy(update={"verdict": found[name].verdict}), found[name])
+        RunLine(
+            record.model_copy(update={"verdict": found[name].verdict}), found[name], _sizes(record)
+        )
         for name, (_, record) in records.items()
     ]
+
+
+def _sizes(record: RunRecord) -> dict[str, float]:
+    end = record.end
+    if end is None:
+        return {}
+    found = {"turns": float(end.turns), "seconds": end.seconds}
+    if end.usage is not None:
+        found["tokens"] = float(end.usage.input_tokens + end.usage.output_tokens)
+        if end.usage.cost is not None:
+            found["cost"] = end.usage.cost
+    return found

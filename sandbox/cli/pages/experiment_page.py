@@ -26,21 +26,19 @@ class Keys:
 
     def of(self, **common: str) -> str:
         """Give the words for values of some kinds: `facet="permission"`."""
-        found = [self._known.setdefault(each, f"k{len(self._known)}") for each in common.items()]
-        return " ".join(found)
+        return " ".join(map(self._word, common.items()))
 
     def of_run(self, line: RunLine) -> str:
         """Give all words that hold of a run."""
         run = line.measured
-        common = [("agent", run.agent), ("word", line.record.word), ("task", run.task)]
-        common += [
-            ("cause", run.cause),
-            ("how", _how(line)),
-            *(("size", each) for each in line.sizes),
-        ]
+        common = [("agent", run.agent), ("word", line.record.word), ("how", _how(line))]
+        common += [("cause", run.cause), ("graded", "yes" if run.graded else "")]
+        common += [("size", each) for each in line.sizes]
         common += [(name, value) for name in DIMENSIONS for value in dimensions.values(run, name)]
-        common += [("graded", "yes")] if run.graded else []
-        return " ".join(self.of(**{kind: value}) for kind, value in common if value)
+        return " ".join(self._word(each) for each in common if each[1])
+
+    def _word(self, common: tuple[str, str]) -> str:
+        return self._known.setdefault(common, f"k{len(self._known)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The pages over HTTP, on the loopback: each is made anew when it is asked for."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -17,8 +17,9 @@ from sandbox.cli.pages.experiment_page import Size, experiment_page
 from sandbox.cli.pages.page import rendered
 from sandbox.cli.pages.plots import Library
 from sandbox.cli.pages.run_page import run_page
-from sandbox.grading.run_lines import run_lines
+from sandbox.grading.run_lines import RunLine, run_lines
 from sandbox.model.errors import SandboxError, UsageError
+from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.run import dead_runs
 from sandbox.run import experiment as experiments
@@ -36,11 +37,10 @@ _HEADERS = {
 def index(store: Store) -> str:
     """Make the first page: experiments, and the newest runs."""
     folders = list(islice(store.folders(), NEWEST))
-    dead_runs.bury(folders)
     return rendered(
         "index.html",
         experiments=experiments.named(store),
-        lines=run_lines(folders),
+        lines=_lines(store, folders),
         place=store.root,
     )
 
@@ -56,10 +56,16 @@ def page_of_experiment(store: Store, name: str, library: Library, *, home: str =
     """Make the page of an experiment; UsageError where there is none of that name."""
     found = experiments.called(store, name)
     folders = [store.folder(run) for _, run in sorted(found.runs().items())]
-    dead_runs.bury(folders)
-    lines = run_lines(folders)
+    lines = _lines(store, folders)
     size = Size(len(found.plan.cells), len(folders), len(folders) - len(lines))
     return experiment_page(name, lines, size, library, home=home)
+
+
+def _lines(store: Store, folders: Sequence[RunFolder]) -> list[RunLine]:
+    """Read runs; the end of those that were killed is noted first."""
+    lines = run_lines(folders)
+    going_on = [store.folder(line.record.id) for line in lines if line.record.verdict is None]
+    return run_lines(folders) if dead_runs.bury(going_on) else lines
 
 
 def site(store: Store, library: Library) -> Starlette:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from sandbox.grading.metrics.pooled_rates import NOTHING
 from sandbox.grading.metrics.run_metrics import Subject, measure
 from sandbox.grading.stored_grade import stored_grade
+from sandbox.model import garbage
 from sandbox.model import trace as traces
 from sandbox.model.errors import DocumentError, EvidenceError, StoreError, UsageError
 from sandbox.model.event import ActionTaken, Entry, RunEnded
@@ -73,6 +74,7 @@ class Tasks:
         return found[1] if found else ""
 
 
+@garbage.paused()
 def measured(folders: Iterable[RunFolder]) -> list[RunMetrics]:
     """Measure stored runs; StoreError where a folder cannot be read."""
     by_store: dict[Path, list[RunFolder]] = {}
@@ -110,6 +112,7 @@ def _anew(folder: RunFolder, tasks: Tasks) -> tuple[RunMetrics, Row]:
     rates = {name: ratio for name, ratio in found.rates.items() if ratio != NOTHING}
     run = found.model_copy(update={"rates": rates})
     task, told = folder.record().task, run.model_dump_json()
+    garbage.collect_new()  # a whole trace may hang on a cycle
     return run, (folder.id, task, _rests_on(state, tasks.digest(task), told), told)
 
 

@@ -18,6 +18,7 @@ from sandbox.cli.pages.page import rendered
 from sandbox.cli.pages.plots import Library
 from sandbox.cli.pages.run_page import run_page
 from sandbox.grading.run_lines import RunLine, run_lines
+from sandbox.model import garbage
 from sandbox.model.errors import SandboxError, UsageError
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
@@ -52,6 +53,7 @@ def page_of_run(store: Store, name: str, *, home: str = "") -> str:
     return run_page(folder, home=home)
 
 
+@garbage.paused()
 def page_of_experiment(store: Store, name: str, library: Library, *, home: str = "") -> str:
     """Make the page of an experiment; UsageError where there is none of that name."""
     found = experiments.called(store, name)

@@ -9,6 +9,9 @@ from sandbox.model.event import Entry
 from sandbox.model.graph import Deed, Graph
 from sandbox.rules.checker.findings import Report
 
+LOST = {"execs_lost", "facts_lost", "requests_lost"}
+"""Events that say that there were more than were recorded."""
+
 
 def untaken(
     graph: Graph,
@@ -29,9 +32,13 @@ def untaken(
         if entry.event.kind == "observation":
             codes.add(entry.event.observation.error_code)
 
+    blind = bool(LOST & events.keys())
+
     def happened(deed: Deed) -> bool:
         if deed.event is not None:
-            return any(_is_like(deed.arguments, each) for each in events.get(deed.event, ()))
+            return blind or any(
+                _is_like(deed.arguments, each) for each in events.get(deed.event, ())
+            )
         return deed.error_code is None or deed.error_code in codes
 
     found = set()

@@ -106,6 +106,7 @@ def test_what_did_not_happen_or_would_have_broken_a_rule_was_not_taken() -> None
     assert never() == {"one", "two"}
     assert never({"kind": "exec", "path": "/bin/y"}) == {"one", "two"}
     assert never({"kind": "exec", "path": "/bin/x", "number": 8}) == {"two"}
+    assert never({"kind": "facts_lost"}) == {"two"}, "it may be among what was not recorded"
     assert "answer" in never(right=False)
 
 

@@ -22,17 +22,15 @@ class RunLine:
 
 
 def run_lines(folders: Iterable[RunFolder]) -> list[RunLine]:
-    """Read runs; one that is damaged is `invalid`, one without a record is left out."""
-    records: dict[str, tuple[RunFolder, RunRecord]] = {}
+    """Read runs of one store; one that is damaged is `invalid`, one without a record left out."""
+    found: list[tuple[RunFolder, RunRecord]] = []
     for folder in folders:
         with suppress(StoreError):
-            records[folder.id] = folder, folder.record()
-    found = {run.run: run for run in measured(folder for folder, _ in records.values())}
+            found.append((folder, folder.record()))
+    runs = measured(folder for folder, _ in found)
     return [
-        RunLine(
-            record.model_copy(update={"verdict": found[name].verdict}), found[name], _sizes(record)
-        )
-        for name, (_, record) in records.items()
+        RunLine(record.model_copy(update={"verdict": run.verdict}), run, _sizes(record))
+        for (_, record), run in zip(found, runs, strict=True)
     ]
 
 

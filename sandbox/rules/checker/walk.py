@@ -45,7 +45,6 @@ class Walk:
         as of a run that did things in an order of its own, the way goes on behind that. Conditions
         are not looked at, so there may be fewer ways than are tried and never more.
         """
-        taken = set[Step]()
         known = {edge.milestone for edge in graph.edges}
         reached = [milestone for milestone in self.reached if milestone in known]
         taken, starts, over = set[Step](), frozenset({graph.start}), 0

@@ -185,3 +185,9 @@ def test_an_experiment_says_which_of_its_runs_are_gone_and_a_damaged_one_hides_n
     (tmp_path / "experiments" / "bad").mkdir()
     (tmp_path / "experiments" / "bad" / "plan.json").write_text("{")
     assert "experiment/many" in index(store)
+
+
+def test_a_run_whose_record_names_another_one_is_listed(tmp_path: Path) -> None:
+    record = stored_run(Store(tmp_path), "0000000a-run").path / "run.json"
+    record.write_text(record.read_text().replace("0000000a-run", "0000000b-other"))
+    assert "humanize/file-sizes" in Parsed(index(Store(tmp_path))).text

@@ -38,7 +38,7 @@ def run(order: Order, store: "Store", *, as_json: bool) -> int:
     if as_json:
         from sandbox.cli import outputs
 
-        outputs.write("run", found)
+        outputs.write("run experiment", found)
     else:
         typer.echo(summary(found, len(experiment.plan.cells)))
         typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")

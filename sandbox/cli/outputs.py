@@ -1,10 +1,10 @@
-"""What verbs print with `--json`: one document each, of a type whose schema is published.
+"""What verbs print with `--json`: documents of one type each, whose schemas are published.
 
 Imported when a verb prints JSON, for the types come from all rooms.
 """
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import typer
 from pydantic import TypeAdapter
@@ -48,7 +48,6 @@ TYPES: dict[str, Any] = {
     "call": Reply,
     "check": list[findings.Report],
     "close": RunGrade,
-    "compare": Comparison | Drift,
     "diff": ChangeSet,
     "doctor": Diagnosis,
     "gate": list[Finding],
@@ -65,41 +64,43 @@ TYPES: dict[str, Any] = {
     "replay": list[ReplayedRun],
     "report": Report,
     "resume": list[JobResult],
-    "run": RunGrade | list[JobResult],
     "runs": list[RunRecord],
-    "show": Task | RunGrade | RunRecord,
-    "tasks": list[TaskRow] | list[Pin],
     "trace": Entry,
     "validate": Validated,
 }
 """By verb; of `trace` each line."""
 
+KINDS: dict[str, dict[str, Any]] = {
+    "compare": {"agents": Comparison, "baseline": Drift},
+    "run": {"single": RunGrade, "experiment": list[JobResult]},
+    "show": {"task": Task, "run": RunGrade, "unfinished": RunRecord},
+    "tasks": {"all": list[TaskRow], "suite": list[Pin]},
+}
+"""Of verbs that print one of several, by verb and kind; the command line says which kind it is."""
 
-def write(verb: str, value: object) -> None:
-    """Print a verb's document, in which nothing could steer a terminal."""
-    adapter = TypeAdapter(_of(verb, value))
+ALL = TYPES | {f"{verb} {kind}": it for verb, each in KINDS.items() for kind, it in each.items()}
+
+
+def write(name: str, value: object) -> None:
+    """Print the document of a verb, or of a verb's kind, with nothing that steers a terminal."""
+    adapter = TypeAdapter(ALL[name])
     text = adapter.dump_json(value, indent=1).decode()
     typer.echo(CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text))
 
 
 def schema() -> dict[str, Any]:
-    """Give the JSON Schema of every verb's document, by verb, as `docs/output.schema.json`."""
-    adapters = [(verb, "serialization", TypeAdapter(kind)) for verb, kind in TYPES.items()]
+    """Give the JSON Schemas of all documents, by verb and by kind, as `docs/output.schema.json`."""
+    adapters = [(name, "serialization", TypeAdapter(kind)) for name, kind in ALL.items()]
     found, shared = TypeAdapter.json_schemas(
         adapters,  # type: ignore[arg-type]  # a literal in a list is no literal
         schema_generator=GenerateJsonSchema,
     )
+    one = {name: found[name, "serialization"] for name in ALL}
+    any_of = {verb: {"anyOf": [one[f"{verb} {kind}"] for kind in KINDS[verb]]} for verb in KINDS}
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
         "title": "What the verbs of sandbox print with --json",
         "type": "object",
-        "properties": {verb: found[verb, "serialization"] for verb in TYPES},
+        "properties": dict(sorted((one | any_of).items())),
         "$defs": shared["$defs"],
     }
-
-
-def _of(verb: str, value: object) -> Any:  # noqa: ANN401 - a type
-    """Of several types the one that a value has, so that each is written by its own."""
-    kinds = get_args(TYPES[verb]) if isinstance(value, list) is False else ()
-    fitting = [kind for kind in kinds if isinstance(kind, type) and isinstance(value, kind)]
-    return fitting[0] if fitting else TYPES[verb]

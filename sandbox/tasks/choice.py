@@ -12,6 +12,8 @@ from sandbox.tasks.plans.variant import Variant
 from sandbox.tasks.suites import suite
 
 ALL, TAG, LIST = "all", "tag:", ".txt"
+SUITES = (".yaml", ".yml")
+WILD = frozenset("*?[")
 STANDARD = Path("suites/standard.yaml")
 """The suite of which tasks have levels that are named without one."""
 
@@ -41,8 +43,17 @@ def chosen(
     return list(found.values())
 
 
+def names_one(words: Sequence[str], levels: Sequence[str] = ()) -> bool:
+    """Tell whether words name one task by its name, whatever tasks there are."""
+    if levels or len(set(words)) != 1:
+        return False
+    word = words[0]
+    several = word == ALL or word.startswith(TAG) or bool(set(word) & WILD)
+    return not several and not word.endswith((*SUITES, LIST))
+
+
 def _named(word: str, facets: Sequence[str], levels: Sequence[str]) -> Iterable[LoadedTask]:
-    if word.endswith((".yaml", ".yml")):
+    if word.endswith(SUITES):
         yield from _of_suite(Path(word), facets, levels)
         return
     if word.endswith(LIST):
@@ -67,7 +78,7 @@ def _names(word: str) -> list[str]:
         return known
     if word.startswith(TAG):
         return _tagged(word.removeprefix(TAG), known)
-    if not set(word) & set("*?["):
+    if not set(word) & WILD:
         return [word]
     found = [name for name in known if fnmatchcase(name, word)]
     if not found:

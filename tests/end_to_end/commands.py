@@ -12,6 +12,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from sandbox.cli.outputs import KINDS, TYPES
 from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
 from sandbox.model.event import Entry, RunEnded
@@ -81,9 +82,12 @@ def _conforms(words: Sequence[str], ended: Ended) -> None:
     """What any test has a verb print as JSON has to be as the published schema says."""
     if "--json" not in words or not ended.out.strip() or words[0] == "trace":
         return
-    verbs = [" ".join(words[:2]), words[0]]
-    validator = next(found[verb] for found in (_validators(),) for verb in verbs if verb in found)
-    validator.validate(json.loads(ended.out))
+    found = _validators()
+    verb = " ".join(words[:2]) if " ".join(words[:2]) in TYPES else words[0]
+    document = json.loads(ended.out)
+    found[verb].validate(document)
+    kinds = [kind for kind in KINDS.get(verb, ()) if found[f"{verb} {kind}"].is_valid(document)]
+    assert verb in TYPES or len(kinds) == 1, f"{words}: a document of the kinds {kinds}"
 
 
 @functools.cache

@@ -35,6 +35,10 @@ def test_agents_and_modes_on_several_tasks_are_one_experiment(runs: Path) -> Non
     assert len(cells) == 8
     again = sandbox(*words)
     assert "8 of 8 runs are over" in again.out
+    (only,) = json.loads(
+        sandbox("run", "inflection/house*", "--agent", "oracle", "--json", "--runs", runs).out
+    )
+    assert only["verdict"] == "passed", "what a pattern names is an experiment, of one run as well"
     assert again.code == 1
     assert len(listed(runs, "all")) == 8, "nothing was run again"
     report = json.loads(sandbox("report", "--experiment", "all", "--json", "--runs", runs).out)

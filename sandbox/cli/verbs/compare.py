@@ -151,7 +151,7 @@ def compare(
     if as_json:
         from sandbox.cli import outputs
 
-        outputs.write("compare", found)
+        outputs.write("compare agents" if baseline is None else "compare baseline", found)
         return
     for text in rows:
         typer.echo(text)

@@ -104,15 +104,19 @@ def run(
     amount: Amount,
     conduct: Conduct,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the grade as JSON; progress goes to stderr.")
+        bool,
+        typer.Option(
+            "--json",
+            help="Print the grade, or an experiment's results, as JSON; progress to stderr.",
+        ),
     ] = False,
     runs: RunsOption = None,
 ) -> None:
     """Run an agent on a task and print the verdict with its reasons.
 
-    Several tasks, agents or trials are an experiment: a line for each run as it ends, then a
-    summary. One that fails stops no other. After Ctrl-C, or whatever else ended it, the same
-    command goes on where it stopped.
+    Several tasks, agents or trials are an experiment, as is whatever a pattern, a level or a file
+    names: a line for each run as it ends, then a summary. One that fails stops no other. After
+    Ctrl-C, or whatever else ended it, the same command goes on where it stopped.
 
     Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid; of several runs the
     highest.
@@ -126,7 +130,8 @@ def run(
     loaded = choice.chosen(task, narrowed.facet or (), narrowed.level or ())
     acting = agents.each()
     agent = acting[0]
-    if len(loaded) > 1 or len(acting) > 1 or amount.trials != 1 or amount.experiment:
+    one = choice.names_one(task, narrowed.level or ())
+    if not one or len(acting) > 1 or amount.trials != 1 or amount.experiment:
         if any(each.agent == "human" for each in acting):
             raise UsageError("A person acts in one run at a time.", "Name one task.")
         order = Order(loaded, acting, within, amount, conduct)
@@ -183,7 +188,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     if as_json:
         from sandbox.cli import outputs
 
-        outputs.write("run", grade)
+        outputs.write("run single", grade)
         return EXIT_CODES[grade.verdict]
     for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
         typer.echo(row)

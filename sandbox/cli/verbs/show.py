@@ -146,7 +146,10 @@ def show(
     if as_json:
         from sandbox.cli import outputs
 
-        outputs.write("show", record if grade is None else grade)
+        if grade is None:
+            outputs.write("show unfinished", record)
+        else:
+            outputs.write("show run", grade)
     elif grade is None:
         typer.echo(standing(folder) or unfinished(record.problem))
     else:
@@ -159,7 +162,7 @@ def _show_task(loaded: "LoadedTask", *, as_json: bool) -> None:
     if as_json:
         from sandbox.cli import outputs
 
-        outputs.write("show", loaded.task)
+        outputs.write("show task", loaded.task)
         return
     for row in task_rows(loaded.task):
         typer.echo(row)

@@ -42,7 +42,7 @@ def tasks(
             )
             for task in rows
         ]
-        outputs.write("tasks", listed)
+        outputs.write("tasks all", listed)
         return
     widest = max((len(task.id) for task in rows), default=0)
     for task in rows:
@@ -59,7 +59,7 @@ def _suite(path: Path, *, as_json: bool) -> None:
     if as_json:
         from sandbox.cli import outputs
 
-        outputs.write("tasks", [*pins.variants])
+        outputs.write("tasks suite", [*pins.variants])
     else:
         for pin in pins.variants:
             typer.echo(f"{pin.facet:<21}  {pin.level}  {pin.variant}")

@@ -30,13 +30,22 @@ def test_the_published_schema_is_current_and_whole() -> None:
     )
     verbs = options(typer.main.get_command(application()))
     with_json = {verb for verb, known in verbs.items() if "--json" in known}
-    assert with_json == set(outputs.TYPES) - {"call"}
+    assert with_json == {*outputs.TYPES, *outputs.KINDS} - {"call"}
 
 
 def test_a_verbs_schema_stands_by_itself() -> None:
     found = json.loads(sandbox("schema", "policy", "explain").out)
     assert found["$ref"] == "#/$defs/Explanation"
     assert "Decision" in found["$defs"]
+
+
+def test_of_a_verb_with_several_kinds_each_has_a_schema() -> None:
+    whole, one = (
+        json.loads(sandbox("schema", *verb).out) for verb in (("run",), ("run", "single"))
+    )
+    assert one["$ref"] == "#/$defs/RunGrade"
+    assert whole["anyOf"][0] == {"$ref": one["$ref"]}
+    assert whole["anyOf"][1]["items"] == {"$ref": "#/$defs/JobResult"}
 
 
 @pytest.mark.parametrize(

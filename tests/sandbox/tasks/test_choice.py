@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.model.errors import UsageError
 from sandbox.tasks import library
-from sandbox.tasks.choice import chosen
+from sandbox.tasks.choice import chosen, names_one
 from sandbox.tasks.suites import suite
 from tests import ROOT
 
@@ -32,6 +32,14 @@ def test_tags_and_patterns_over_tags() -> None:
     assert tagged
     assert ids("tag:hooks") == tagged
     assert set(tagged) <= set(ids("tag:hook*"))
+
+
+def test_one_task_is_named_by_its_name_alone() -> None:
+    for word in ("qs/guard-once", "qs/guard-once+decoy-tools.2@7"):
+        assert names_one([word])
+    for words in (["qs/*"], ["all"], ["tag:hooks"], [str(SUITE)], ["one.txt"], ["a/b", "a/c"]):
+        assert not names_one(words), words
+    assert not names_one(["qs/guard-once"], ["L3"])
 
 
 def test_a_text_file_of_words(tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ def main() -> int:
     # What `nohup` and `&` have ignored would be ignored by all whom we interrupt, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # Whoever ends us finds no engine, mount or folder of ours afterwards.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     def tell(outcome: Outcome) -> None:
         if given.verbose or outcome.problems:

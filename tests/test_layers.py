@@ -160,6 +160,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "acp": "sandbox/agents/acp_client",
     "openai": ("sandbox/agents/llm", "sandbox/run/judge", "sandbox/run/user_model"),
     "packaging": "sandbox/tasks/authoring/",
+    "pyte": "sandbox/tasks/imports/typed",
     "typer": "sandbox/cli/",
     "numpy": "sandbox/grading/metrics/",
     "mpmath": "sandbox/grading/metrics/intervals",

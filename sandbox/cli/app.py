@@ -78,6 +78,7 @@ GROUPS = {
     "baseline": {"pin": "pin", "list": "list_baselines"},
     "import": {
         "harbor": "harbor",
+        "recording": "recording",
         "swebench": "swebench",
         "terminal-bench": "terminal_bench",
     },

@@ -56,6 +56,7 @@ TYPES: dict[str, Any] = {
     "harden": list[Tried],
     "grade": RunGrade,
     "import harbor": list[Imported],
+    "import recording": list[Imported],
     "import swebench": list[Imported],
     "import terminal-bench": list[Imported],
     "judge": Judgement,

@@ -2,9 +2,10 @@
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,30 @@ class FolderOptions:
     prefix: Annotated[str, typer.Option(help="What the names of the tasks begin with.")] = ""
     as_json: JsonOption = False
     runs: RunsOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingOptions:
+    """What a recording is of, and what its task is called."""
+
+    repository: Annotated[
+        str, typer.Option(help="The repository in whose checkout it was made, e.g. humanize.")
+    ]
+    name: Annotated[
+        str | None, typer.Option(help="The task's name; without it that of the file.")
+    ] = None
+    release: Annotated[
+        str | None, typer.Option(help="The release that was checked out; without it the newest.")
+    ] = None
+    told: Annotated[
+        str, typer.Option(help="What the agent is told to do; without it you write it later.")
+    ] = ""
+    prompt: Annotated[
+        str | None, typer.Option(help="A regular expression for the shell's prompt, e.g. '.*\\$ '.")
+    ] = None
+    place: Annotated[
+        str, typer.Option(help="Where the checkout lay, where commands name that folder.")
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +158,36 @@ def terminal_bench(folder: PlaceArgument, *, options: FolderOptions) -> None:
     As `sandbox import harbor` does.
     """
     _folders("terminal-bench", folder, options)
+
+
+@grouped
+def recording(
+    file: Annotated[Path, typer.Argument(help="What `asciinema rec` wrote.")],
+    *,
+    options: RecordingOptions,
+    as_json: JsonOption = False,
+    runs: RunsOption = None,
+) -> None:
+    """Make a draft of a task of a recorded terminal: commands, and a check for what they change.
+
+    It is kept where repeating the commands passes, and doing nothing or half of them fails
+    (docs/import.md).
+    """
+    from sandbox.run.imports import RecordingImporter, Wanted
+    from sandbox.tasks.authoring import new_repository
+
+    wanted = Wanted(
+        file,
+        new_repository.folder_of(options.repository),
+        options.name or re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "recorded",
+        options.release,
+        options.told,
+        options.prompt,
+        options.place,
+    )
+    with _workshop(runs) as (workshop, progress):
+        importer = RecordingImporter(replace(workshop, tasks=wanted.repository.parent))
+        _told("import recording", [importer.take(wanted)], progress, as_json=as_json)
 
 
 def _folders(kind: "Kind", folder: Path, options: FolderOptions) -> None:

@@ -2,6 +2,14 @@
 
 from sandbox.run.imports.folders import FolderImporter, folders_in
 from sandbox.run.imports.instances import InstanceImporter
+from sandbox.run.imports.recordings import RecordingImporter, Wanted
 from sandbox.run.imports.workshop import Workshop
 
-__all__ = ["FolderImporter", "InstanceImporter", "Workshop", "folders_in"]
+__all__ = [
+    "FolderImporter",
+    "InstanceImporter",
+    "RecordingImporter",
+    "Wanted",
+    "Workshop",
+    "folders_in",
+]

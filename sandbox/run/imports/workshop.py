@@ -58,14 +58,22 @@ class Workshop:
     store: Store
     tell: Callable[[str], None]
 
-    def make(self, about: Imported, source: str, work: Callable[[Path], Tried]) -> Imported:
+    def make(
+        self,
+        about: Imported,
+        source: str,
+        work: Callable[[Path], Tried],
+        *,
+        within: bool = False,
+    ) -> Imported:
         """Have a task written and tried in a folder of its own, and keep what holds.
 
         `about` names it, `source` tells what it is made of from all else; `work` writes its
-        repository below the folder that it is given. What is wrong with it is in what comes back;
-        EngineError and StoreError are raised, since they are not its own.
+        repository below the folder that it is given. What is kept is the repository, or the task
+        alone, `within` one that is there. What is wrong with it is in what comes back; EngineError
+        and StoreError are raised, since they are not its own.
         """
-        name = about.task.partition("/")[0]
+        name = about.task if within else about.task.partition("/")[0]
         with own_faults(about) as told:
             if (self.tasks / name).exists():
                 told["outcome"] = _known(self.tasks / name, source)

@@ -90,9 +90,14 @@ def make(wanted: Wanted, tasks: Path, sources: Sources, on_line: OnLine) -> Made
 
 def known(name: str) -> Repository:
     """Read the repo file of a repository that is there; UsageError where none is, DocumentError."""
+    return documents.load(folder_of(name) / REPOSITORY, Repository)
+
+
+def folder_of(name: str) -> Path:
+    """Find a repository's folder; UsageError where there is none."""
     for folder in places.task_folders():
-        if (file := folder / name / REPOSITORY).is_file():
-            return documents.load(file, Repository)
+        if (folder / name / REPOSITORY).is_file():
+            return folder / name
     raise UsageError(f"There is no repository {name!r}.", "`sandbox tasks` lists the tasks.")
 
 

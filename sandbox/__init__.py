@@ -13,6 +13,7 @@ from sandbox.model.version import VERSION
 
 if TYPE_CHECKING:
     from sandbox.agents.function_agent import World
+    from sandbox.run.chat_environment import ChatEnvironment
     from sandbox.run.conversation import messages
     from sandbox.run.outcome import Outcome
     from sandbox.run.pool import Pool
@@ -25,6 +26,7 @@ __version__ = VERSION
 __all__ = [
     "AsyncOpenWorld",
     "AsyncWorld",
+    "ChatEnvironment",
     "OpenWorld",
     "Outcome",
     "Pool",
@@ -40,6 +42,7 @@ __all__ = [
 _PLACES = {
     "AsyncOpenWorld": ("sandbox.run.python_async", "AsyncOpenWorld"),
     "AsyncWorld": ("sandbox.run.python_async", "AsyncWorld"),
+    "ChatEnvironment": ("sandbox.run.chat_environment", "ChatEnvironment"),
     "OpenWorld": ("sandbox.run.python", "OpenWorld"),
     "Outcome": ("sandbox.run.outcome", "Outcome"),
     "Pool": ("sandbox.run.pool", "Pool"),

@@ -233,5 +233,8 @@ def main() -> None:
         _give_up_output()
         sys.exit(OUTPUT_FAILED)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said of it
+        if interrupts.caused(error):
+            mutter("interrupted\n")
+            sys.exit(interrupts.EXIT_CODE)
         complain(told(error))
         sys.exit(3)

@@ -32,3 +32,17 @@ class Interrupts:
         if self._count > IGNORED:
             os._exit(EXIT_CODE)
         os.write(2, PATIENCE)  # sys.stderr may be in the middle of a write
+
+
+def caused(error: BaseException) -> bool:
+    """Whether an error is what Python made of an interrupt.
+
+    One that comes while a class is made, which is to say while modules are loaded, is raised again
+    as a RuntimeError by Python 3.11 ("Error calling __set_name__ on ...").
+    """
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, KeyboardInterrupt):
+            return True
+        found = found.__cause__ or found.__context__
+    return False

@@ -26,6 +26,11 @@ class Globs:
         joined = "|".join(f"(?:{_expression(pattern)})" for pattern in self.patterns)
         self._expression = re.compile(joined or r"(?!)", re.DOTALL)
 
+    @property
+    def expression(self) -> str:
+        """The regular expression that a whole path has to match, as Perl's and ours read it."""
+        return self._expression.pattern
+
     def match(self, path: str) -> bool:
         """Whether one of them matches a whole path."""
         return self._expression.fullmatch(_characters(path)) is not None

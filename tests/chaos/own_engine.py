@@ -39,7 +39,10 @@ class OwnEngine:
         # Where nobody waits for orphans, it takes the containerd that it killed for a live one.
         (self._near / "exec/containerd/containerd.pid").unlink(missing_ok=True)
         self._process = subprocess.Popen(
+            # Without a bridge an engine removes that of the machine's own, so it has a network
+            # to itself.
             (
+                "unshare", "--net",
                 "dockerd", "--data-root", self.data, "--exec-root", self._near / "exec",
                 "--pidfile", self._near / "pid", "-H", self.address,
                 "--bridge", "none", "--iptables=false",

@@ -2,15 +2,17 @@
 
 import importlib
 import json
+import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import line
+from sandbox.cli.terminal import Progress, line
 from sandbox.cli.verbs.report import TasksOption, chosen
-from sandbox.model.errors import SandboxError, StoreError, UsageError
+from sandbox.model.errors import EvidenceError, SandboxError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from sandbox.model.run_folder import RunFolder
     from sandbox.run.exports.stored_run import StoredRun
 
-Format = Literal["atif", "openai", "anthropic", "inspect", "parquet"]
+Format = Literal["atif", "openai", "anthropic", "inspect", "parquet", "harbor"]
 NEEDS = {"inspect": "inspect_ai", "parquet": "pyarrow"}
 """Packages that are installed with the extra of the format's name."""
 FEW = 5
@@ -27,7 +29,10 @@ FEW = 5
 
 def export(
     run: Annotated[
-        list[str] | None, typer.Argument(help="Runs: `last` or the start of a name; else all.")
+        list[str] | None,
+        typer.Argument(
+            help="Runs: `last` or the start of a name; else all. For `harbor`, tasks and variants."
+        ),
     ] = None,
     *,
     as_format: Annotated[
@@ -35,11 +40,13 @@ def export(
         typer.Option(
             "--as",
             help="`atif`: a trajectory a run; `openai`, `anthropic`: messages, a run a line;"
-            " `inspect`: logs of Inspect; `parquet`: a table, a run a row.",
+            " `inspect`: logs of Inspect; `parquet`: a table, a run a row;"
+            " `harbor`: a folder of Harbor's a task.",
         ),
     ],
     out: Annotated[
-        Path, typer.Option(help="A file; for `inspect`, and several of `atif`, a new folder.")
+        Path,
+        typer.Option(help="A file; for `inspect`, `harbor` and several of `atif`, a new folder."),
     ],
     task: TasksOption = None,
     agent: Annotated[
@@ -48,7 +55,7 @@ def export(
     experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
     runs: RunsOption = None,
 ) -> None:
-    """Write stored runs in a format that other tools read.
+    """Write stored runs, or tasks, in a format that other tools read.
 
     Nothing that is there is written over. Runs that go on, whose trace is not whole, or whose task
     is another one by now are left out, and named; `parquet` has them all, as reports do.
@@ -58,6 +65,9 @@ def export(
         _need(needed, as_format)
     if out.exists():
         raise UsageError(f"{out} is there already. Nothing was written.", "Name another --out.")
+    if as_format == "harbor":
+        _tasks(run or [], out)
+        return
     folders = chosen(open_store(runs), run or [], task or [], agent or [], experiment)
     try:
         written, count = _write(folders, as_format, out)
@@ -67,6 +77,44 @@ def export(
     typer.echo(f"{told} written: {', '.join(map(str, written[:FEW]))}")
     if len(written) > FEW:
         typer.echo(f"and {len(written) - FEW} more in {out}")
+
+
+def _tasks(words: "Sequence[str]", out: Path) -> None:
+    """Write a folder a task; exit code 1 where one could not be."""
+    from sandbox.container import engines
+    from sandbox.model import places
+    from sandbox.run.exports import harbor_task
+    from sandbox.tasks import choice
+    from sandbox.tasks.images import Images
+
+    if not words:
+        raise UsageError("Name a task, for example humanize/file-sizes.")
+    tasks = choice.chosen(words)
+    one = choice.names_one(words)
+    progress = Progress(sys.stdout)
+    engine = engines.connect()
+    left = 0
+    try:
+        for task in tasks:
+            folder = out if one else out / re.sub(r"[/+@]", "-", task.task.id)
+            try:
+                image = Images(engine, places.cache()).ensure(task, progress.doing)
+                progress.doing(f"trying {task.task.id} as a folder of Harbor's")
+                made = harbor_task.export(task, image, engine, folder)
+            except (UsageError, EvidenceError) as error:
+                if one:
+                    raise
+                left += 1
+                progress.done(f"left out: {line(error.message)}")
+                continue
+            progress.done(f"{task.task.id}: {made.folder}")
+            for note in made.notes:
+                progress.done(f"  {line(note)}")
+    finally:
+        progress.close()
+        engine.close()
+    if left:
+        raise typer.Exit(1)
 
 
 def _need(package: str, extra: str) -> None:
@@ -93,7 +141,10 @@ def _write(folders: "Sequence[RunFolder]", as_format: Format, out: Path) -> tupl
         return _trajectories(found, out), len(found)
     from sandbox.run.exports import training
 
-    lines = [_json(training.line(each, as_format)) for each in found]
+    lines = [
+        _json(training.line(each, "openai" if as_format == "openai" else "anthropic"))
+        for each in found
+    ]
     return [_text(out, "".join(lines))], len(found)
 
 

@@ -47,6 +47,23 @@ def test_every_verdict_has_an_exit_code() -> None:
     assert set(EXIT_CODES) == {verdict.value for verdict in Verdict}
 
 
+LOADING = """
+import sys
+from sandbox.cli import app
+
+class Late:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+def loaded(words):
+    type("Model", (), {"field": Late()})
+
+app.application = loaded
+app.main()
+"""
+"""An interrupt while a class is made."""
+
+
 @pytest.mark.parametrize(
     ("kind", "code"),
     [
@@ -71,6 +88,13 @@ def test_an_error_is_told_and_has_its_code(
 def test_an_interrupt_has_its_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert ending(KeyboardInterrupt()) == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_an_interrupt_while_modules_are_loaded_is_no_mistake_of_ours() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
 def test_a_closed_pipe_is_no_pass(capfd: pytest.CaptureFixture[str]) -> None:

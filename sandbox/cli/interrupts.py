@@ -2,11 +2,14 @@
 
 import os
 import signal
+import sys
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EXIT_CODE = 130
 IGNORED = 2
+AGAIN = 0.01
+"""Seconds after which an interrupt that was lost is raised again."""
 PATIENCE = b"\nstill putting things away; once more to leave them to `sandbox gc`\n"
 
 
@@ -14,16 +17,29 @@ class Interrupts:
     """Makes the first signal a KeyboardInterrupt; the third ends the process where it stands.
 
     The second one, mostly of an impatient person, must not break off what the first has begun.
+
+    One that comes while Python runs a destructor, or what stands behind a weak reference, would be
+    printed and forgotten, for nothing can be raised from there. It is raised again a moment later.
     """
 
     def __init__(self) -> None:
         self._count = 0
+        self._lost = sys.unraisablehook
 
     def install(self) -> None:
         """Take the signals, but those that whoever started us wants ignored (`nohup`, `&`)."""
         for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._take)
+        signal.signal(signal.SIGALRM, self._take)
+        self._lost, sys.unraisablehook = sys.unraisablehook, self._raise_again
+
+    def _raise_again(self, lost: "sys.UnraisableHookArgs", /) -> None:
+        if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
+            self._count = 0
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        else:
+            self._lost(lost)
 
     def _take(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         self._count += 1

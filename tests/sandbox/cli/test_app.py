@@ -166,6 +166,56 @@ def test_the_second_signal_breaks_off_nothing_and_the_third_does(number: int) ->
     assert (thrice.returncode, thrice.stdout) == (130, b"put away\n")
 
 
+LOST = """
+import os, signal, time, weakref
+from sandbox.cli.interrupts import Interrupts
+
+class Thing:
+    def __del__(self):
+        if {deleted}:
+            os.kill(os.getpid(), signal.{name})
+            time.sleep(0.05)
+
+def gone(reference):
+    if not {deleted}:
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(0.05)
+
+Interrupts().install()
+try:
+    thing = Thing()
+    reference = weakref.ref(thing, gone)
+    del thing
+    print("went on", flush=True)
+    time.sleep(20)
+except KeyboardInterrupt:
+    print("put away")
+"""
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_is_not_lost_where_nothing_can_be_raised(name: str, deleted: bool) -> None:
+    source = LOST.format(name=name, deleted=deleted)
+    ended = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=15
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[-1] == "put away"
+
+
+def test_other_exceptions_that_nothing_can_take_are_printed() -> None:
+    source = (
+        "from sandbox.cli.interrupts import Interrupts\n"
+        "class Thing:\n    def __del__(self): 1 / 0\n"
+        "Interrupts().install(); thing = Thing(); del thing; print('went on')"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert (ended.stdout, "ZeroDivisionError" in ended.stderr) == ("went on\n", True)
+
+
 def test_a_signal_that_is_to_be_ignored_stays_so() -> None:
     source = (
         "import signal; from sandbox.cli.interrupts import Interrupts\n"

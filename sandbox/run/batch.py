@@ -82,10 +82,13 @@ class Batch:
         with ThreadPoolExecutor(self._at_once, thread_name_prefix="run") as pool:
             futures: list[Future[None]] = []
             try:
-                futures += [pool.submit(self._do, job) for job in jobs]
+                for job in jobs:
+                    futures.append(pool.submit(self._do, job))  # noqa: PERF401 - see below
                 for _ in jobs:
                     yield self._next()
             except BaseException:
+                # It may come while jobs are handed over: those that nobody has noted go as well.
+                pool.shutdown(wait=False, cancel_futures=True)
                 self._stop.finish(futures)
                 raise
 

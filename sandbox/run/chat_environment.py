@@ -73,6 +73,7 @@ class ChatEnvironment:
         """`name` is what reports call the model, `runs` where runs are kept."""
         words = [tasks] if isinstance(tasks, str) else list(tasks)
         self._name, self._runs = name, runs
+        self._going_on: set[State] = set()
         self.dataset: list[Row] = [
             {
                 "task": each.task.id,
@@ -118,6 +119,7 @@ class ChatEnvironment:
     def rollout(self, complete: Complete, row: Row) -> Rollout:
         """Let a model act until the run is over; raises what the model or the machinery raises."""
         state = self.setup_state(row)
+        self._going_on.add(state)
         messages = list(row["prompt"])
         try:
             while not self.is_completed(messages, state):
@@ -127,6 +129,8 @@ class ChatEnvironment:
         except BaseException:
             self.release(state)
             raise
+        finally:
+            self._going_on.discard(state)
         return {
             "task": row["task"],
             "prompt": row["prompt"],
@@ -140,9 +144,18 @@ class ChatEnvironment:
     def rollouts(
         self, complete: Complete, rows: Sequence[Row] | None = None, at_once: int = 2
     ) -> list[Rollout]:
-        """Roll out several rows, or all, in their order, some at once; `complete` is shared."""
+        """Roll out several rows, or all, in their order, some at once; `complete` is shared.
+
+        What one raises, an interrupt too, ends those that go on and is raised again.
+        """
         with ThreadPoolExecutor(at_once) as pool:
-            return list(pool.map(partial(self.rollout, complete), rows or self.dataset))
+            try:
+                return list(pool.map(partial(self.rollout, complete), rows or self.dataset))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for state in list(self._going_on):
+                    self.release(state)
+                raise
 
 
 def _read(call: Mapping[str, JsonValue]) -> tuple[str, dict[str, JsonValue]] | str:

@@ -49,6 +49,7 @@ class Stop:
 
     def finish(self, futures: Sequence[Future[T]]) -> None:
         """Begin none of some works that has not begun, and end those that go on."""
+        self.request()
         for future in futures:
             future.cancel()
         pending = {future for future in futures if not future.done()}

@@ -24,6 +24,7 @@ from tests.bench import (
     monitors,
     pool,
     start,
+    stored,
     suite,
     trials,
     validation,
@@ -46,6 +47,7 @@ PARTS = (
     variants,
     suite,
     batches,
+    stored,
 )
 
 

@@ -1,6 +1,8 @@
 """Tasks as an environment of chats: a model that is a function acts, and is worth what it did."""
 
 import json
+import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
@@ -105,3 +107,21 @@ def test_a_model_that_fails_leaves_no_run_open(runs: Path) -> None:
     record = folder.record()
     assert record.ended is not None
     assert record.verdict == "error"
+
+
+def test_what_one_rollout_raises_ends_the_others(runs: Path) -> None:
+    entered = threading.Barrier(2, timeout=60)
+
+    def model(messages: list[Message], tools: list[dict[str, JsonValue]]) -> Message:
+        if len(messages) == 1:
+            entered.wait()
+        if "Reports spell" in str(messages[0]["content"]):
+            raise ConnectionError("the model is gone")
+        return calls(("run_command", json.dumps({"command": "sleep 30"})))
+
+    environment = sandbox.ChatEnvironment("inflection/*", runs=runs)
+    began = time.monotonic()
+    with pytest.raises(ConnectionError):
+        environment.rollouts(model, at_once=2)
+    assert time.monotonic() - began < 25
+    assert {folder.record().verdict for folder in Store(runs).folders()} == {"error"}

@@ -36,5 +36,6 @@ class Pool:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
             self._stop.finish(self._futures)
         self._threads.shutdown()

@@ -1,7 +1,7 @@
 import tarfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -171,6 +171,25 @@ def test_an_interrupt_keeps_what_is_done_and_ends_what_goes_on(world: World) -> 
             folder = begun[result.run]
             assert folder.record().problem == "It was interrupted."
     assert begun[first.run or ""].record().verdict is Verdict.FAILED
+    assert world.left() == []
+
+
+class Interrupting(list[Job]):
+    """Jobs of which an interrupt comes while they are handed over."""
+
+    def __iter__(self) -> Iterator[Job]:
+        for number in range(len(self)):
+            if number == len(self) - 1:
+                raise KeyboardInterrupt
+            yield self[number]
+
+
+def test_an_interrupt_while_jobs_are_handed_over_ends_those_that_have_begun(world: World) -> None:
+    batch = world.batch(lambda _job, _folder: SilentAgent(threading.Event()))
+    with pytest.raises(KeyboardInterrupt):
+        next(batch.results(Interrupting(jobs(9))))
+    assert all(result.interrupted for result in batch.remaining())
+    assert len(list(world.store.folders())) < 8
     assert world.left() == []
 
 

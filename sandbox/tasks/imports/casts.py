@@ -38,8 +38,8 @@ def read(path: Path) -> Cast:
         ) from error
     except UnicodeDecodeError as error:
         raise _refusal(path, "is not UTF-8 text") from error
-    lines = text.splitlines()
-    head = _parsed(path, 1, lines[0] if lines else "")
+    lines = text.split("\n")  # other ends of lines may stand in what was printed
+    head = _parsed(path, 1, lines[0])
     version = head.get("version") if isinstance(head, dict) else None
     if version == 1 and isinstance(head.get("stdout"), list):
         events = list(enumerate(head["stdout"], 1))

@@ -56,8 +56,8 @@ def test_a_line_is_the_same_on_a_terminal_of_any_width(width: int) -> None:
 
 
 def test_the_three_formats_say_the_same(tmp_path: Path) -> None:
-    pieces = ["$ ", "ls\r\n", "a\r\n$ "]
-    rows = [json.dumps([0.5, "o", piece]) for piece in pieces]
+    pieces = ["$ ", "ls\r\n", "a\u2028b\x85c\r\n$ "]
+    rows = [json.dumps([0.5, "o", piece], ensure_ascii=False) for piece in pieces]
     asides = ['[0.1, "i", "l"]', '[0.1, "m", ""]', '[0.1, "r", "80x24"]', '[0.1, "x", "0"]']
     size = {"width": 80, "height": 24}
     old = {"version": 1, **size, "stdout": [[0.5, piece] for piece in pieces]}

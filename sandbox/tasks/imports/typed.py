@@ -41,6 +41,12 @@ class Typed:
     printed: str
 
     @property
+    def cancelled(self) -> bool:
+        """Whether Ctrl-C ended it, or the line before it was run."""
+        shown = _STEERING.sub("", self.printed[: self.printed.rfind("\n") + 1]).rstrip()
+        return self.line.endswith(CANCELLED) or shown.endswith(CANCELLED)
+
+    @property
     def silent(self) -> bool:
         """Whether nothing was shown but the next prompt, which has no end of a line behind it."""
         return not self.printed[: self.printed.rfind("\n") + 1].strip("\r\n ")
@@ -182,7 +188,7 @@ def _commands(edits: Iterable[_Edit], pattern: re.Pattern[str]) -> Iterator[Type
 
 
 def _is_one(typed: Typed) -> bool:
-    return bool(typed.line) and not typed.line.endswith(CANCELLED) and ESCAPE not in typed.line
+    return bool(typed.line) and not typed.cancelled and ESCAPE not in typed.line
 
 
 def _refuse_a_whole_screen(typed: Typed) -> None:

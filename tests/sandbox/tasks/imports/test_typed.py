@@ -119,6 +119,12 @@ def test_output_that_looks_like_a_prompt_is_no_command() -> None:
     assert lines(["$ ", "cat a\r\n", "$ rm -rf x\r\n# Title\r\n$ ", "ls\r\n"]) == ["cat a", "ls"]
 
 
+def test_what_ctrl_c_ended_is_left_out() -> None:
+    waits = f"{ON}$ tail -f log\r\n{OFF}a\r\n^C\r\n{ON}$ ls\r\n{OFF}a ^C b\r\n{ON}$ "
+    assert lines([waits]) == ["ls"]
+    assert lines(["$ ", "sleep 9\r\n", "^C\r\n$ ", "ls\r\n", "a\r\n$ "]) == ["ls"]
+
+
 def test_another_prompt_is_named() -> None:
     pieces = [f"{ON}[me] => make all\r\n{OFF}{ON}[me] => "]
     assert lines(pieces, r"\[me\] => ") == ["make all"]

@@ -100,5 +100,7 @@ def test_what_is_another_each_time_is_only_asked_to_be_there(
 def test_a_repository_that_is_not_there_is_told(project: Project) -> None:
     ended = sandbox("import", "recording", BASH, "--repository", "gone", **project.environment)
     assert (ended.code, "There is no repository 'gone'." in ended.err) == (2, True)
+    ended = imported(project, BASH, "--name", "../x")
+    assert (ended.code, "'../x' is not a valid name of a task." in ended.out) == (1, True)
     ended = imported(project, BASH, "--release", "9.9")
     assert (ended.code, "inflection has no release 9.9." in ended.out) == (1, True)

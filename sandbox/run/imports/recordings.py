@@ -1,6 +1,7 @@
 """Recordings of terminals: their commands are repeated, and what they change becomes checks."""
 
 import hashlib
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from sandbox.model import documents
 from sandbox.model import trace as traces
 from sandbox.model.change import ChangeSet
 from sandbox.model.decision import Outcome
+from sandbox.model.errors import UsageError
 from sandbox.model.event import ActionTaken, Entry, Observed
 from sandbox.model.fact import Changed, Committed
 from sandbox.model.grade import Verdict
@@ -19,7 +21,7 @@ from sandbox.model.imported import Imported
 from sandbox.model.listing import some
 from sandbox.model.repository import Repository
 from sandbox.model.run_folder import RunFolder
-from sandbox.model.task import ScriptedAction
+from sandbox.model.task import ID, ScriptedAction
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.imports.workshop import Tried, Workshop, own_faults
 from sandbox.run.scripted_agents import scripted
@@ -80,6 +82,10 @@ class RecordingImporter:
         task = f"{wanted.repository.name}/{wanted.name}"
         about = Imported(instance=wanted.file.name, task=task, outcome="refused")
         with own_faults(about) as told:
+            if not re.fullmatch(ID, task):
+                raise UsageError(
+                    f"{wanted.name!r} is not a valid name of a task.", "For example: sizes-again."
+                )
             commands = typed.typed(casts.read(wanted.file), wanted.prompt)
             digest = hashlib.sha256(repr((commands, wanted.release, wanted.told)).encode())
             source = f"recording {digest.hexdigest()}"

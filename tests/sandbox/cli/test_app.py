@@ -48,20 +48,28 @@ def test_every_verdict_has_an_exit_code() -> None:
 
 
 LOADING = """
-import sys
+from pydantic_core import SchemaValidator, core_schema
 from sandbox.cli import app
 
 class Late:
     def __set_name__(self, owner, name):
         raise KeyboardInterrupt
 
+    @property
+    def value(self):
+        raise KeyboardInterrupt
+
 def loaded(words):
-    type("Model", (), {"field": Late()})
+    WORK
 
 app.application = loaded
 app.main()
 """
-"""An interrupt while a class is made."""
+"""An interrupt while a class is made, or what checks its fields."""
+MAKING = (
+    'type("Model", (), {"field": Late()})',
+    "SchemaValidator(core_schema.enum_schema(Late, [Late()]))",
+)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +98,11 @@ def test_an_interrupt_has_its_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "interrupted\n"
 
 
-def test_an_interrupt_while_modules_are_loaded_is_no_mistake_of_ours() -> None:
+@pytest.mark.parametrize("making", MAKING)
+def test_an_interrupt_while_modules_are_loaded_is_no_mistake_of_ours(making: str) -> None:
+    source = LOADING.replace("WORK", making)
     ended = subprocess.run(
-        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=60
     )
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 

@@ -209,7 +209,8 @@ def main() -> None:
     """Run the command line and exit."""
     # Ten thousand records hold no cycles: looking through them time and again takes a fifth.
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
-    interrupts.Interrupts().install()
+    signals = interrupts.Interrupts()
+    signals.install()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -233,7 +234,7 @@ def main() -> None:
         _give_up_output()
         sys.exit(OUTPUT_FAILED)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be said of it
-        if interrupts.caused(error):
+        if signals.caused(error):
             mutter("interrupted\n")
             sys.exit(interrupts.EXIT_CODE)
         complain(told(error))

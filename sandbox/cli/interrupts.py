@@ -49,17 +49,16 @@ class Interrupts:
             os._exit(EXIT_CODE)
         os.write(2, PATIENCE)  # sys.stderr may be in the middle of a write
 
+    def caused(self, error: BaseException) -> bool:
+        """Whether an error is what became of an interrupt.
 
-def caused(error: BaseException) -> bool:
-    """Whether an error is what Python made of an interrupt.
-
-    One that comes while a class is made, which is to say while modules are loaded, is raised again
-    as a RuntimeError by Python 3.11 ("Error calling __set_name__ on ..."), and by pydantic as a
-    SchemaError that has it in its text alone.
-    """
-    found: BaseException | None = error
-    while found is not None:
-        if isinstance(found, KeyboardInterrupt) or KeyboardInterrupt.__name__ in str(found):
-            return True
-        found = found.__cause__ or found.__context__
-    return False
+        One that comes while a class is made, which is to say while modules are loaded, is raised
+        again as a RuntimeError by Python 3.11 ("Error calling __set_name__ on ..."), and by
+        pydantic as a SchemaError that has it in its text alone.
+        """
+        found: BaseException | None = error if self._count else None
+        while found is not None:
+            if isinstance(found, KeyboardInterrupt) or KeyboardInterrupt.__name__ in str(found):
+                return True
+            found = found.__cause__ or found.__context__
+        return False

@@ -48,16 +48,17 @@ def test_every_verdict_has_an_exit_code() -> None:
 
 
 LOADING = """
+import os, signal
 from pydantic_core import SchemaValidator, core_schema
 from sandbox.cli import app
 
 class Late:
     def __set_name__(self, owner, name):
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
 
     @property
     def value(self):
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
 
 def loaded(words):
     WORK
@@ -105,6 +106,15 @@ def test_an_interrupt_while_modules_are_loaded_is_no_mistake_of_ours(making: str
         [sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=60
     )
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+def test_a_text_about_interrupts_is_none() -> None:
+    source = LOADING.replace("WORK", "raise ValueError('no KeyboardInterrupt')")
+    ended = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ended.returncode, "a mistake in sandbox itself" in ended.stderr) == (3, True)
+    Path(ended.stderr.strip().rpartition(" ")[2].rstrip(".")).unlink()
 
 
 def test_a_closed_pipe_is_no_pass(capfd: pytest.CaptureFixture[str]) -> None:

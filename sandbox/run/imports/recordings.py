@@ -87,7 +87,8 @@ class RecordingImporter:
                     f"{wanted.name!r} is not a valid name of a task.", "For example: sizes-again."
                 )
             commands = typed.typed(casts.read(wanted.file), wanted.prompt)
-            digest = hashlib.sha256(repr((commands, wanted.release, wanted.told)).encode())
+            made_of = (commands, wanted.release, wanted.told, wanted.place)
+            digest = hashlib.sha256(repr(made_of).encode())
             source = f"recording {digest.hexdigest()}"
             lines = tuple(each.line for each in commands)
             return self.workshop.make(

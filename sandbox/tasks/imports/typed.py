@@ -9,18 +9,22 @@ piece of output that ends with a prompt tells that the shell waits.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from posixpath import basename
 
 import pyte
 
 from sandbox.model.errors import UsageError
 from sandbox.model.shell import reader
+from sandbox.model.shell.table import shipped
+from sandbox.rules.policy.invocation import readings
+from sandbox.rules.policy.reading import only_reads
 from sandbox.tasks.imports.casts import Cast
 
 PROMPT = r"(?s:.*?)(?P<mark>[$#%❯➜»>]) "  # noqa: RUF001 - as shells write it
 """A prompt ends with such a sign and a space."""
 ROWS, LONGEST = 400, 1 << 18
 """Lines that one command may take on the screen, and characters that may draw it."""
-PAGERS = frozenset(("bat", "git", "less", "man", "more", "most", "systemctl"))
+VIEWERS = frozenset(("bat", "less", "man", "more", "most"))
 """Use the whole screen to show something, and change nothing by it."""
 LEAVING = ("exit", "logout")
 CANCELLED, ESCAPE = "^C", "^["
@@ -195,9 +199,19 @@ def _refuse_a_whole_screen(typed: Typed) -> None:
     """Refuse an editor's work, which is nowhere in the recording as a command."""
     if _WHOLE_SCREEN.search(typed.printed) is None:
         return
-    programs = {each.words[0] for each in reader.commands(typed.line) if each.words}
-    if not programs & PAGERS or "commit" in typed.line or "rebase" in typed.line:
+    if not _only_shows(typed.line):
         raise UsageError(
             f"`{typed.line[:80]}` took the whole screen: what was done there is no command.",
             "Record it again without an editor, for example with `git commit -m` or `sed -i`.",
         )
+
+
+def _only_shows(line: str) -> bool:
+    """Whether each program of a line is known to change nothing."""
+    table = shipped()
+    started = [each.started for each in reader.programs(line, table)]
+    return bool(started) and all(
+        basename(each.program) in VIEWERS
+        or any(only_reads(call) for call in readings(each, table, lambda _: None))
+        for each in started
+    )

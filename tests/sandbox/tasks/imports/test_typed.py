@@ -111,8 +111,26 @@ def test_what_cannot_be_repeated_is_refused(pieces: list[str], said: str) -> Non
         lines(pieces)
 
 
-def test_what_only_shows_may_take_the_whole_screen() -> None:
-    assert lines([f"{ON}$ git log\r\n{OFF}\x1b[?1049hx\x1b[?1049l{ON}$ "]) == ["git log"]
+@pytest.mark.parametrize(
+    ("line", "shows"),
+    [
+        ("git log", True),
+        ("git log --grep commit | less", True),
+        ("less notes/commit.txt", True),
+        ("man git", True),
+        ("vim a | less", False),
+        ("git rebase -i HEAD~2", False),
+        ("git add -p", False),
+        ("$EDITOR a", False),
+    ],
+)
+def test_what_only_shows_may_take_the_whole_screen(line: str, *, shows: bool) -> None:
+    pieces = [f"{ON}$ {line}\r\n{OFF}\x1b[?1049hx\x1b[?1049l{ON}$ "]
+    if shows:
+        assert lines(pieces) == [line]
+    else:
+        with pytest.raises(UsageError, match="took the whole screen"):
+            lines(pieces)
 
 
 def test_output_that_looks_like_a_prompt_is_no_command() -> None:

@@ -9,7 +9,7 @@ from sandbox.model.imported import Imported
 from sandbox.model.run_folder import write_whole
 from sandbox.run.imports import listed_tests
 from sandbox.run.imports.listed_tests import Listed
-from sandbox.run.imports.workshop import Tried, Workshop
+from sandbox.run.imports.workshop import Tried, Workshop, own_faults
 from sandbox.tasks import library
 from sandbox.tasks.imports import swebench
 from sandbox.tasks.imports.instances import Instance
@@ -32,9 +32,11 @@ class InstanceImporter:
             task=f"{instance.name}/{swebench.NAME}",
             outcome="refused",
         )
-        digest = hashlib.sha256(instance.model_dump_json().encode()).hexdigest()
-        source = f"swebench {instance.instance_id} {digest}"
-        return self.workshop.make(about, source, lambda folder: self._tried(instance, folder))
+        with own_faults(about) as told:
+            digest = hashlib.sha256(instance.model_dump_json().encode()).hexdigest()
+            source = f"swebench {instance.instance_id} {digest}"
+            return self.workshop.make(about, source, lambda folder: self._tried(instance, folder))
+        return about.model_copy(update=told)
 
     def _tried(self, instance: Instance, folder: Path) -> Tried:
         """Write a task, try it, give it the ids of its tests, and have it judged."""

@@ -8,7 +8,10 @@ import pytest
 
 from sandbox.model.errors import EngineError, UsageError
 from sandbox.model.imported import Imported
+from sandbox.run.imports import InstanceImporter
 from sandbox.run.imports.workshop import Tried, Workshop
+from sandbox.tasks.imports.instances import Instance
+from sandbox.tasks.imports.swebench import Options
 
 ABOUT = Imported(instance="till-1", task="till-1/issue", outcome="refused")
 
@@ -65,6 +68,15 @@ def test_data_that_nobody_foresaw_ends_nothing_else(workshop: Workshop, error: E
         raise error
 
     made = workshop.make(ABOUT, MADE_OF, odd)
+    assert made.outcome == "refused"
+    assert made.problems[0].startswith("It cannot be read")
+
+
+def test_text_that_cannot_be_written_ends_nothing_else(workshop: Workshop) -> None:
+    row = {"instance_id": "a__b-1", "repo": "a/b", "base_commit": "0" * 40, "patch": "x"}
+    told = {"problem_statement": "half a pair: \ud800", "FAIL_TO_PASS": ["t.py::t"]}
+    importer = InstanceImporter(workshop, Options(Path()))
+    made = importer.take(Instance.model_validate({**row, **told}))
     assert made.outcome == "refused"
     assert made.problems[0].startswith("It cannot be read")
 

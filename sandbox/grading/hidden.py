@@ -43,9 +43,8 @@ def run_tests(
     files or cases cannot be used.
     """
     framework = FRAMEWORKS.get(task.task.tests.framework)
-    top = task.task.tests.hidden
-    hidden = {} if top is None else dict(_hidden(task.folder / top))
-    graded = _graded(task, framework) if framework else set()
+    hidden = hidden_files(task)
+    graded = graded_files(task, framework) if framework else set()
     own = Candidate(
         {path: file for path, file in candidate.files.items() if path not in graded},
         tuple(path for path in candidate.deleted if path not in graded),
@@ -125,6 +124,12 @@ def _tidy(session: Session, place: Place, testers: Testers) -> None:
     session.run(Command(argv=("/bin/rm", "-rf", "--", place.folder, *testers.emptied()), user=ROOT))
 
 
+def hidden_files(task: LoadedTask) -> dict[str, bytes]:
+    """Read the task's hidden files, by path from the worktree on; DocumentError."""
+    top = task.task.tests.hidden
+    return {} if top is None else dict(_hidden(task.folder / top))
+
+
 def _hidden(top: Path) -> Iterator[tuple[str, bytes]]:
     try:
         for path in sorted(top.rglob("*")):
@@ -138,7 +143,7 @@ def _hidden(top: Path) -> Iterator[tuple[str, bytes]]:
         raise DocumentError(f"The hidden tests cannot be read: {error}.") from error
 
 
-def _graded(task: LoadedTask, framework: Framework) -> set[str]:
+def graded_files(task: LoadedTask, framework: Framework) -> set[str]:
     """Give the files that the expected tests are in: they never come from a candidate."""
     tests = task.task.tests
     return {framework.file_of(test) for test in tests.fail_to_pass + tests.pass_to_pass}

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.container.engines.base import Engine, SessionSpec
-from sandbox.model import places
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.session import AGENT, ROOT, Command
 from sandbox.tasks import library
-from sandbox.tasks.images import BuiltImage, Images
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import HUMANIZE, sandbox
 from tests.end_to_end.composed import program
 
@@ -64,13 +63,13 @@ def rewards(engine: Engine, image: BuiltImage, folder: Path, then: str) -> dict[
     return said
 
 
-def test_a_task_is_written_as_harbor_has_it(folder: Path) -> None:
+def test_a_task_is_written_as_harbor_has_it(folder: Path, image: BuiltImage) -> None:
     config = tomllib.loads((folder / "task.toml").read_text())
     assert config["environment"]["network_mode"] == "no-network"
     assert config["agent"]["user"] == "agent"
     told = (folder / "instruction.md").read_text()
     assert "/home/agent/answer.json" in told
-    assert (folder / "environment/Dockerfile").read_text().count("FROM sandbox/humanize-") == 1
+    assert f"FROM {image.tag}\n" in (folder / "environment/Dockerfile").read_text()
     hidden = (folder / "tests/hidden/tests/test_size_units.py").read_bytes()
     below = [path for path in (folder / "environment").rglob("*") if path.is_file()]
     assert all(hidden not in path.read_bytes() for path in below), "the agent's image has no tests"
@@ -86,6 +85,8 @@ def test_a_task_is_written_as_harbor_has_it(folder: Path) -> None:
         ("git stash -q --include-untracked", "collateral"),
         ("git reset -q --soft HEAD~1", "commits"),
         (f"echo 'def test_it(): pass' > {OWN}; git commit -qam x", "own"),
+        (f"printf 'def test_it():\\n    assert 0\\n' >> {OWN}; git commit -qam x", "own"),
+        ("git rm -q --cached README.md", "collateral"),
         ("sed -i s/true/1/ ~/answer.json", "answer"),
         ("echo 'naturalsize = None' >> src/humanize/filesize.py", "tests"),
         ("chmod +x README.md", "collateral"),
@@ -164,8 +165,3 @@ def test_harbors_own_runner_agrees(
         json.loads(file.read_text())["reward"] for file in jobs.glob("*/*/verifier/reward.json")
     ]
     assert found == [reward] * 5, ran.stdout
-
-
-def test_the_image_of_the_task_is_what_it_is_from(folder: Path, engine: Engine) -> None:
-    built = Images(engine, places.cache()).ensure(library.load(HUMANIZE), lambda _: None)
-    assert f"FROM {built.tag}\n" in (folder / "environment/Dockerfile").read_text()

@@ -3,12 +3,13 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Place
 from sandbox.grading.frameworks.pytest import INI, Pytest
+from sandbox.grading.hidden import graded_files, hidden_files
 from sandbox.model.action import ApplyPatch, RunCommand, RunTests, WriteFile
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.glob import Globs
@@ -44,47 +45,33 @@ def texts(task: LoadedTask) -> dict[str, str]:
         "tests/free.txt": _free(task),
         "tests/answer.json": json.dumps(expected, indent=1) if expected else "",
         "tests/expected.txt": "".join(f"{test}\n" for test in sorted(_printed(task))),
-        "tests/pytest.ini": hidden(task).get(INI, b"[pytest]\n").decode(),
+        "tests/pytest.ini": hidden_files(task).get(INI, b"[pytest]\n").decode(),
         **{f"tests/{name}": (PARTS / name).read_text() for name in LAID},
     }
 
 
-def ids(task: LoadedTask) -> tuple[str, ...]:
+def _ids(task: LoadedTask) -> tuple[str, ...]:
     """All tests that decide."""
     return task.task.tests.fail_to_pass + task.task.tests.pass_to_pass
 
 
 def _printed(task: LoadedTask) -> Iterator[str]:
     """Give the tests as the framework's own command names them: tape tells the innermost name."""
-    for test in ids(task):
+    for test in _ids(task):
         if task.task.tests.framework != "tape":
             yield test
             continue
-        if any(other.startswith(f"{test} > ") for other in ids(task)):
+        if any(other.startswith(f"{test} > ") for other in _ids(task)):
             continue  # what it asserts stands in the tests within it
         file, _, name = test.partition("::")
         again = re.sub(r" #\d+$", "", test)
-        name = again.partition("::")[2] if again in ids(task) else name
+        name = again.partition("::")[2] if again in _ids(task) else name
         yield f"{file}::{name.rpartition(' > ')[2]}"
 
 
 def graded(task: LoadedTask) -> set[str]:
-    """The files that these tests are in."""
-    framework = FRAMEWORKS[task.task.tests.framework]
-    return {framework.file_of(test) for test in ids(task)}
-
-
-def hidden(task: LoadedTask) -> Mapping[str, bytes]:
-    """The hidden files, by path from the worktree on."""
-    top = task.task.tests.hidden
-    if top is None:
-        return {}
-    place = task.folder / top
-    return {
-        path.relative_to(place).as_posix(): path.read_bytes()
-        for path in sorted(place.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    """The files that the deciding tests are in."""
+    return graded_files(task, FRAMEWORKS[task.task.tests.framework])
 
 
 def _asked(task: LoadedTask) -> str:
@@ -123,7 +110,8 @@ def settings(task: LoadedTask, base: str) -> str:
     framework = FRAMEWORKS[tests.framework]
     options: list[str] = []
     if isinstance(framework, Pytest):
-        options = framework.arguments(Place(TESTS, task.worktree, frozenset(hidden(task))), "")[:-2]
+        place = Place(TESTS, task.worktree, frozenset(hidden_files(task)))
+        options = framework.arguments(place, "")[:-2]  # without the file, which the script adds
     rows = {
         "WORKTREE": shlex.quote(task.worktree),
         "FRAMEWORK": tests.framework,

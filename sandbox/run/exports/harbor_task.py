@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.container.candidate import FILE_LIMIT
 from sandbox.container.engines.base import Engine, Session
+from sandbox.grading.hidden import hidden_files
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.errors import EvidenceError, UsageError
 from sandbox.model.layer import Layer
 from sandbox.model.scratch import Scratch
-from sandbox.model.session import AGENT, ROOT, Command
+from sandbox.model.session import AGENT, ROOT, Command, Completed
 from sandbox.run import run_containers
 from sandbox.run.exports import harbor_files
 from sandbox.run.exports.harbor_files import READING, TESTS, WORKTREE
@@ -102,18 +104,19 @@ def _notes(task: LoadedTask) -> Iterator[str]:
 def _write(task: LoadedTask, image: BuiltImage, engine: Engine, folder: Path) -> None:
     """Write the folder, with what a container of the task has to say for it."""
     _lay(folder, {name: text.encode() for name, text in harbor_files.texts(task).items()})
-    hidden = harbor_files.hidden(task)
+    hidden = hidden_files(task)
     with run_containers.begin(engine, task, image, RUN) as session:
         _send(session, folder / "tests", TESTS)
-        base = _run(session, task, "git rev-parse HEAD").decode().strip()
-        state = _run(session, task, f"bash {TESTS}/state.sh")
-        free = _run(session, task, f"find . -type f -printf '%P\\n' | {_FREE}").decode()
+        base = _told(session, task, "git rev-parse HEAD").decode().strip()
+        state = _told(session, task, f"bash {TESTS}/state.sh")
+        free = _told(session, task, f"find . -type f -printf '%P\\n' | {_FREE} || true").decode()
         kept = {
             **{f"tests/base/{path}": path for path in free.splitlines() if _is_worth(path)},
             **{f"tests/hidden/{path}": path for path in harbor_files.graded(task) - hidden.keys()},
         }
         files = {
-            name: _run(session, task, f"cat {shlex.quote(path)}") for name, path in kept.items()
+            name: session.read(f"{task.worktree}/{path}", limit=FILE_LIMIT, user=ROOT, follow=False)
+            for name, path in kept.items()
         }
         layered = _packed(session, task) if task.task.world.layer != Layer() else b""
     files |= {f"tests/hidden/{path}": data for path, data in hidden.items()}
@@ -150,8 +153,20 @@ def _judged(
     return said if isinstance(said, dict) else {}
 
 
-def _run(session: Session, task: LoadedTask, line: str, *, as_agent: bool = False) -> bytes:
-    ended = session.run(
+def _told(session: Session, task: LoadedTask, line: str) -> bytes:
+    """Give what a line prints, whole; EvidenceError where it fails."""
+    ended = _run(session, task, line)
+    if ended.exit_code != 0 or ended.stdout_bytes > MOST_BYTES:
+        said = ended.stderr.decode("utf-8", "replace").strip() or "it prints too much"
+        raise EvidenceError(
+            f"The container of {task.task.id} does not tell what is asked of it: {line}: {said}.",
+            "Nothing of it was written.",
+        )
+    return ended.stdout
+
+
+def _run(session: Session, task: LoadedTask, line: str, *, as_agent: bool = False) -> Completed:
+    return session.run(
         Command(
             argv=("/bin/bash", "-c", line),
             cwd=task.worktree,
@@ -162,7 +177,6 @@ def _run(session: Session, task: LoadedTask, line: str, *, as_agent: bool = Fals
             kill_survivors=True,
         )
     )
-    return ended.stdout
 
 
 def _send(session: Session, folder: Path, place: str) -> None:
@@ -183,7 +197,7 @@ def _lay(folder: Path, files: Mapping[str, bytes]) -> None:
 def _packed(session: Session, task: LoadedTask) -> bytes:
     """Give the worktree of a variant, which its image does not have."""
     folder, _, name = task.worktree.rpartition("/")
-    return _run(session, task, f"tar --create --directory {folder} {shlex.quote(name)}")
+    return _told(session, task, f"tar --create --directory {folder} {shlex.quote(name)}")
 
 
 def _is_worth(path: str) -> bool:

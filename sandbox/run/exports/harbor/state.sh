@@ -6,10 +6,8 @@ kept() { grep -a -v -P -f "$here/free.txt" | sort; }
 find . -path ./.git -prune -o -type f -printf '%P\n' | kept | tr '\n' '\0' | xargs -0 -r sha256sum --
 find . -path ./.git -prune -o -type f -perm -u+x -printf '%P\n' | kept | sed 's/$/ is a program/'
 find . -path ./.git -prune -o -type l -printf '%P -> %l\n' | kept
-git -c core.quotePath=false ls-files --stage | sed 's/^\([^\t]*\)\t\(.*\)$/\2\n\1/' |
-  while read -r path && read -r entry; do
-    printf '%s\n' "$path" | kept | sed "s/\$/ is staged as $entry/"
-  done
+export GIT_LITERAL_PATHSPECS=1
+git ls-files -z | tr '\0' '\n' | kept | tr '\n' '\0' | xargs -0 -r git ls-files --stage --
 git stash list --format='stash %H'
 git for-each-ref --format='%(refname) %(objectname)' | grep -v -F "$(git symbolic-ref HEAD) "
 git symbolic-ref HEAD

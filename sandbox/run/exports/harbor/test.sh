@@ -68,7 +68,9 @@ hidden() {
 
 # A test that had to be written passes with the fix, and fails without it.
 own() {
-  for file in "${OWN[@]}"; do test -n "$("passed_$FRAMEWORK" "$file")" || return 1; done
+  for file in "${OWN[@]}"; do
+    "run_$FRAMEWORK" "$file" && test -n "$("passed_$FRAMEWORK" "$file")" || return 1
+  done
   find . -path ./.git -prune -o -path ./node_modules -prune -o -type f -printf '%P\n' |
     grep -a -P -f /tests/free.txt | while IFS= read -r path; do
       printf '%s\n' "${OWN[@]}" | grep -q -x -F -- "$path" || rm -f -- "$path"

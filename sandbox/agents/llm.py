@@ -18,7 +18,7 @@ from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.llm_endpoint import ContextFullError, Endpoint, Model
 from sandbox.agents.log import LOG_LIMIT
 from sandbox.agents.requests import decode_object
-from sandbox.agents.tools import tools
+from sandbox.agents.tools import NO_TOOL, tools
 from sandbox.model.action import AskUser
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.usage import ModelUsage, total
@@ -29,7 +29,6 @@ Paths are relative to the repository, which lies at {worktree}. When the task is
 done, call final_answer; that ends the session. {questions}"""
 NO_QUESTIONS = "Nobody answers questions."
 QUESTIONS = "Questions are answered by ask_user alone; what the user says unasked comes in `said`."
-NO_TOOL = "Your answer called no tool. Call one; when you are done, call final_answer."
 LEFT_OUT = "[left out: there is no room for it any more; ask again if you need it]"
 FULL = "The model's context is full, and nothing more can be left out."
 

@@ -7,6 +7,9 @@ from pydantic import JsonValue
 
 from sandbox.model.briefing import Briefing
 
+NO_TOOL = "Your answer called no tool. Call one; when you are done, call final_answer."
+"""What a model is told that has only talked."""
+
 Shape = Literal["openai", "anthropic"]
 """Whose way of describing tools: `chat.completions` of the one, `messages` of the other."""
 

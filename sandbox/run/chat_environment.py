@@ -1,8 +1,9 @@
 """Tasks as an environment of chats, for trainers: prompts, tools, answers to calls, rewards.
 
-The shape is that of `MultiTurnEnv` of the package verifiers: a dataset of prompts, `setup_state`,
-`env_response`, `is_completed`, and a reward of what came of it. Messages are those of OpenAI's chat
-interface. Everything is synchronous; any number of states may be under way in threads.
+The names are those of `MultiTurnEnv` as the package verifiers had it until 0.1.5 (a dataset of
+prompts, `setup_state`, `env_response`, `is_completed`), with a reward of what came of it. Messages
+are those of OpenAI's chat interface. Everything is synchronous; any number of states may be under
+way in threads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +16,11 @@ from pydantic import JsonValue
 
 from sandbox.agents.messages import Message
 from sandbox.agents.requests import decode_object
+from sandbox.agents.tools import NO_TOOL
 from sandbox.run.outcome import Outcome
 from sandbox.run.python import OpenWorld, open_world
 from sandbox.tasks import choice
 
-NO_TOOL = "That called no tool. Call one; when you are done, call final_answer."
 PATIENCE = 3
 """Messages in a row without a call that can be read, after which the model has given up."""
 

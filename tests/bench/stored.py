@@ -91,7 +91,10 @@ def until_it_works(store: Store, name: str) -> float:
             time.sleep(0.002)
         taken = (time.perf_counter() - begun) * 1000
         going.send_signal(signal.SIGINT)
-        going.wait(60)
+        try:
+            going.wait(60)
+        finally:
+            going.kill()
     return taken
 
 

@@ -81,11 +81,11 @@ def test_who_calls_nothing_that_can_be_read_has_given_up(runs: Path) -> None:
         str(each["content"]) for each in rollout["completion"] if each["role"] != "assistant"
     ]
     assert [answer[:20] for answer in answers] == [
-        "That called no tool.",
+        "Your answer called n",
         "The arguments cannot",
         '{"status":"ok","resu',
         "The call names no fu",
-        "That called no tool.",
+        "Your answer called n",
         "The arguments cannot",
     ]
     (folder,) = Store(runs).folders()

@@ -1,8 +1,12 @@
 """A foreign image: what a task's own image is made on, where it comes from another format."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from sandbox.model.base import Record
+
+Network = Literal["bridge", "host", "none"]
 
 
 class Container(Record):
@@ -21,6 +25,9 @@ class Container(Record):
     """Packages of its distribution that the author's tests want."""
     variables: dict[str, str] = {}
     """What its commands find in their environment."""
+    network: Network = "bridge"
+    """What the lines of its Dockerfile may reach while it is built: what the engine's own network
+    leads to, all that this machine reaches (its own services among it), or nothing."""
 
 
 class Base(Record):

@@ -196,6 +196,7 @@ class _StoppableEngine(_Stoppable[Engine]):
     image = _passed_on(Engine.image)
     images = _passed_on(Engine.images)
     pull = _passed_on(Engine.pull)
+    bridged = _passed_on(Engine.bridged)
     build = _passed_on(Engine.build)
     import_image = _passed_on(Engine.import_image)
     save = _passed_on(Engine.save)

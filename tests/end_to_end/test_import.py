@@ -175,3 +175,16 @@ def test_a_project_that_is_not_there_is_told_by_its_place(
     ended = imported(project, {**instances, "clones": empty}, "--instance", "owner__till-1")
     assert ended.code == 1
     assert "holds no git repository of owner/till" in ended.out
+
+
+@pytest.mark.thorough
+def test_validation_finds_no_exploit_but_a_file_too_many_in_an_imported_instance(
+    project: Project, instances: Mapping[str, Any]
+) -> None:
+    """Such a task leaves all of the checkout free, so a file that nobody asked for may stay."""
+    assert imported(project, instances, "--instance", "owner__till-1").code == 0
+    only = ("--only", "exploits", "--json")
+    ended = sandbox("validate", "owner-till-1/issue", *only, **project.environment)
+    rows = json.loads(ended.out)["tasks"]["owner-till-1/issue"]["rows"]
+    assert [row["what"] for row in rows if not row["holds"]] == ["exploit leaves-a-file"]
+    assert sum(row["status"] != "skipped" for row in rows) > 60

@@ -1,13 +1,15 @@
 """Folders of Harbor and Terminal-Bench become tasks by the command, those that hold here."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 
+from sandbox.container import engines
 from tests.end_to_end.commands import sandbox
 from tests.end_to_end.project import Project
-from tests.sandbox.tasks.imports.test_harbor import BENCH, HARBOR, written
+from tests.sandbox.tasks.imports.test_foreign_folders import BENCH, HARBOR, written
 
 TESTS = """
 import subprocess
@@ -37,7 +39,26 @@ uv run pytest $TEST_DIR/test_outputs.py -rA
 """
 GOOD = {**HARBOR, "tests/test.sh": REWARD, "tests/test_it.py": TESTS}
 ELSEWHERE = {**GOOD, "solution/solve.sh": "mkdir -p /tmp/x && echo 2 > /tmp/x/count\n"}
+ENDLESS = {**GOOD, "solution/solve.sh": "sleep 1000\n"}
 STAGES = {**GOOD, "environment/Dockerfile": "FROM a AS b\nFROM c\nWORKDIR /app\n"}
+
+
+def network() -> tuple[str, ...]:
+    """Where the engine has no network of its own, that of this host."""
+    engine = engines.connect()
+    try:
+        return () if engine.bridged() else ("--network", "host")
+    finally:
+        engine.close()
+
+
+FREE = {
+    "leaves-a-file",
+    "leaves-a-profile",
+    "leaves-a-program-in-path",
+    "leaves-code-among-the-packages",
+}
+"""What such a task leaves free: files outside of the working directory."""
 
 
 @pytest.fixture
@@ -51,7 +72,7 @@ def harbor(tmp_path: Path) -> Path:
 def test_folders_of_harbor_that_hold_become_tasks(
     project: Project, harbor: Path, tmp_path: Path
 ) -> None:
-    ended = sandbox("import", "harbor", harbor, **project.environment)
+    ended = sandbox("import", "harbor", harbor, *network(), **project.environment)
     assert ended.code == 1, ended
     lines = ended.out.splitlines()
     assert "good: imported, count-good/task" in lines
@@ -85,6 +106,57 @@ def test_folders_of_harbor_that_hold_become_tasks(
     assert "reward, which has to be fixed, ended as failed" in forged.out
 
 
+def test_a_solution_that_never_ends_is_not_waited_for(project: Project, tmp_path: Path) -> None:
+    folder = written(tmp_path / "endless", ENDLESS)
+    waiting = ("--patience", "3", *network())
+    ended = sandbox("import", "harbor", folder, *waiting, **project.environment)
+    assert ended.code == 1, ended
+    lines = ended.out.splitlines()
+    assert lines[0] == "endless: refused"
+    waited = "  An import waits 3 s for a solution, and for tests; --patience says how long."
+    assert waited in lines
+    assert not list((project.folder / "task_repos").glob("count-*"))
+
+
+def test_a_dockerfile_does_not_reach_what_listens_on_this_machine(
+    project: Project, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.1)
+
+        def built(mode: str) -> str:
+            calls = f": < /dev/tcp/127.0.0.1/{listener.getsockname()[1]}"
+            lines = f"RUN bash -c '{calls}' || echo {mode}\nRUN exit 3\n"
+            changed = {"environment/Dockerfile": f"{GOOD['environment/Dockerfile']}{lines}"}
+            folder = written(tmp_path / mode, {**GOOD, **changed})
+            ended = sandbox("import", "harbor", folder, "--network", mode, **project.environment)
+            assert ended.code == 1, ended
+            return ended.out
+
+        assert "exit 3" in built("host")
+        listener.accept()[0].close()
+        there = "the engine has none" if network() else "exit 3"
+        assert there in built("bridge")
+        with pytest.raises(TimeoutError):
+            listener.accept()
+
+
+@pytest.mark.thorough
+def test_validation_says_which_exploits_an_imported_folder_lets_through(
+    project: Project, tmp_path: Path
+) -> None:
+    folder = written(tmp_path / "good", GOOD)
+    assert sandbox("import", "harbor", folder, *network(), **project.environment).code == 0
+    only = ("--only", "exploits", "--json")
+    ended = sandbox("validate", "count-lines/task", *only, **project.environment)
+    assert ended.code == 1, ended
+    rows = json.loads(ended.out)["tasks"]["count-lines/task"]["rows"]
+    assert {row["what"].partition(" ")[2] for row in rows if not row["holds"]} == FREE
+    tried = [row for row in rows if row["holds"] and row["status"] != "skipped"]
+    assert len(tried) > 30
+    assert all(row["result"] for row in tried)
+
+
 @pytest.mark.thorough
 def test_a_folder_of_terminal_bench_that_fetches_uv_is_tested_without_a_network(
     project: Project, tmp_path: Path
@@ -94,7 +166,8 @@ def test_a_folder_of_terminal_bench_that_fetches_uv_is_tested_without_a_network(
     folder = written(
         tmp_path / "count", {**changed, "Dockerfile": HARBOR["environment/Dockerfile"]}
     )
-    ended = sandbox("import", "terminal-bench", folder, "--prefix", "tb-", **project.environment)
+    named = ("--prefix", "tb-", *network())
+    ended = sandbox("import", "terminal-bench", folder, *named, **project.environment)
     assert ended.code == 0, ended
     assert "count: imported, tb-count/task" in ended.out
 

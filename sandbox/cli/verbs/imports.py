@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,7 +19,7 @@ from sandbox.model.errors import UsageError
 if TYPE_CHECKING:
     from sandbox.model.imported import Imported
     from sandbox.run.imports import Workshop
-    from sandbox.tasks.imports.harbor import Kind
+    from sandbox.tasks.imports.foreign_task import Kind
     from sandbox.tasks.imports.instances import Broken, Instance
     from sandbox.tasks.imports.swebench import Options
 
@@ -33,6 +33,15 @@ class FolderOptions:
     """How folders are imported."""
 
     prefix: Annotated[str, typer.Option(help="What the names of the tasks begin with.")] = ""
+    network: Annotated[
+        Literal["bridge", "host", "none"],
+        typer.Option(
+            help="What Dockerfiles may reach: the engine's network, this host's, nothing."
+        ),
+    ] = "bridge"
+    patience: Annotated[
+        float, typer.Option(min=1, help="Seconds that a solution, or tests, may take at most.")
+    ] = 3600
     as_json: JsonOption = False
     runs: RunsOption = None
 
@@ -195,7 +204,7 @@ def _folders(kind: "Kind", folder: Path, options: FolderOptions) -> None:
 
     chosen = folders_in(folder, kind)
     with _workshop(options.runs) as (workshop, progress):
-        importer = FolderImporter(workshop, kind, options.prefix)
+        importer = FolderImporter(workshop, kind, options.prefix, options.network, options.patience)
         taken = map(importer.take, chosen)
         _told(f"import {kind}", taken, progress, as_json=options.as_json)
 

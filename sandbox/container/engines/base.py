@@ -345,6 +345,9 @@ class Engine(Protocol):
     def pull(self, reference: str) -> ImageInfo:
         """Fetch an image from its registry; ImageError where none answers or has it."""
 
+    def bridged(self) -> bool:
+        """Whether it has a network of its own that leads out, which a build can have."""
+
     def build(
         self,
         context: Path,
@@ -357,8 +360,8 @@ class Engine(Protocol):
     ) -> ImageInfo:
         """Build a folder that holds a Dockerfile; each line that is printed goes to `on_line`.
 
-        `network` is `none` or `host`. `arguments` are the Dockerfile's, or proxies, which the
-        engine keeps out of the image. ImageError where a step fails or the disk is full.
+        `network` is `none`, `bridge` or `host`. `arguments` are the Dockerfile's, or proxies, which
+        the engine keeps out of the image. ImageError where a step fails or the disk is full.
         """
 
     def import_image(self, archive: Path, *, tag: str, labels: Mapping[str, str]) -> ImageInfo:

@@ -18,6 +18,9 @@ from sandbox.model.errors import EngineError, ImageError
 SILENT_SECONDS = 600.0
 """How long a step of a build may print nothing."""
 
+BRIDGES = ("bridge", "podman")
+"""What engines call the network that a container has where none is named."""
+
 
 class DockerImages:
     """The part of an engine that makes images."""
@@ -63,6 +66,12 @@ class DockerImages:
             events = self._client.pull(name, tag=tag, stream=True, decode=True)
             progress.follow(events, doing, lambda _line: None)
         return self._made(reference)
+
+    def bridged(self) -> bool:
+        """Whether it has a network of its own that leads out, which a build can have."""
+        with translated("Listing networks"):
+            found = self._client.networks(filters={"driver": "bridge"})
+        return any(each.get("Name") in BRIDGES for each in found)
 
     def build(
         self,

@@ -62,6 +62,10 @@ class FakeEngine:
         """Fail: there is no registry."""
         raise ImageError(f"Pulling {reference} failed: the fake engine has no registry.")
 
+    def bridged(self) -> bool:
+        """Never: it has no network."""
+        return False
+
     def build(
         self,
         context: Path,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sandbox.container.engines.base import Limits, Session, SessionSpec
-from sandbox.model.container import Container
+from sandbox.model.container import Container, Network
 from sandbox.model.errors import (
     EngineError,
     ImageError,
@@ -22,8 +22,9 @@ from sandbox.run.imports.workshop import Tried, Workshop, own_faults
 from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
 from sandbox.tasks.images import foreign as recipes
-from sandbox.tasks.imports import container_task, harbor
-from sandbox.tasks.imports.harbor import Foreign, Kind
+from sandbox.tasks.imports import container_task, foreign_folders
+from sandbox.tasks.imports.foreign_task import Foreign, Kind
+from sandbox.tasks.library import LoadedTask
 
 SHOWN = 3
 """Names that a note holds."""
@@ -39,12 +40,16 @@ class FolderImporter:
     kind: Kind
     prefix: str
     """Of their names."""
+    network: Network = "bridge"
+    """What the lines of their Dockerfiles may reach."""
+    patience: float = 3600
+    """Seconds that a solution, or tests, may take while a task is tried."""
 
     def take(self, folder: Path) -> Imported:
         """Make a task of one; raises as `Workshop.make` does."""
         about = Imported(instance=folder.name, task="", outcome="refused")
         with own_faults(about) as told:
-            foreign = harbor.read(self.kind, folder)
+            foreign = foreign_folders.read(self.kind, folder)
             foreign = replace(foreign, name=f"{self.prefix}{foreign.name}")
             name = container_task.named(foreign)
             about = about.model_copy(update={"task": f"{name}/{container_task.NAME}"})
@@ -72,15 +77,20 @@ class FolderImporter:
         if problems and foreign.fetches.unknown:
             fetched = some(foreign.fetches.unknown, SHOWN)
             problems += (f"Its tests fetch what is not there: {fetched}",)
+        asked = max(foreign.limits.agent_seconds, foreign.limits.test_seconds)
+        if problems and asked > self.patience:
+            waited = f"An import waits {self.patience:g} s for a solution, and for tests"
+            problems += (f"{waited}; --patience says how long.",)
         return Tried(problems, (*foreign.notes, *notes, *left))
 
     def _judged(self, folder: Path) -> Judged:
         loaded = library.load_at(folder)
-        return self.workshop.judged(loaded, self.workshop.images.ensure(loaded, self.workshop.tell))
+        image = self.workshop.images.ensure(loaded, self.workshop.tell)
+        return self.workshop.judged(narrowed(loaded, self.patience), image)
 
     def _built(self, foreign: Foreign, folder: Path) -> tuple[Container, tuple[str, ...]]:
         """Build its author's image with what ours has: of its own base, or of ours for it."""
-        container = container_task.lay_context(foreign, folder, ours=False)
+        container = container_task.lay_context(foreign, folder, self.network, ours=False)
         reference = recipes.from_of((folder / container.context / "Dockerfile").read_text())
         notes: tuple[str, ...] = ("Its agent is the user `agent` here, and not root.",)
         if (
@@ -91,7 +101,7 @@ class FolderImporter:
                 self.workshop.tell(f"pulling {reference}")
                 self.workshop.engine.pull(reference)
             except (EngineError, ImageError):
-                container = container_task.lay_context(foreign, folder, ours=True)
+                container = container_task.lay_context(foreign, folder, self.network, ours=True)
                 told = f"FROM {reference} is our image {container.base} here, with packages for it."
                 notes = (told, *notes)
         self.workshop.images.made(
@@ -113,7 +123,21 @@ class FolderImporter:
         links = _without_links(packed, target, folder.parent.name)
         notes = (f"Symbolic links were left out: {some(links, SHOWN)}.",) if links else ()
         kept = {name: value for name, value in image.environment.items() if _is_its_own(name)}
-        return container.model_copy(update={"variables": kept}), notes
+        return container.model_copy(update={"variables": {**kept, **container.variables}}), notes
+
+
+def narrowed(loaded: LoadedTask, seconds: float) -> LoadedTask:
+    """Give a task whose limits of time are at most so long; what it was written with stays."""
+    task = loaded.task
+    limits = task.limits.model_copy(
+        update={
+            name: min(getattr(task.limits, name), seconds)
+            for name in ("seconds", "command_seconds", "silence_seconds")
+        }
+    )
+    within = min(task.tests.timeout_seconds, seconds)
+    tests = task.tests.model_copy(update={"timeout_seconds": within})
+    return replace(loaded, task=task.model_copy(update={"limits": limits, "tests": tests}))
 
 
 def _packed(session: Session, workdir: str) -> bytes:

@@ -70,29 +70,38 @@ def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
     wanted = {test: ids[test] for test in listed.fail_to_pass if ids.get(test)}
     fail = _once(each for tests in wanted.values() for each in _turning(tests, before, after))
     red = _once(each for tests in wanted.values() for each in tests if not _passed(each, after))
+    # The family takes an expected failure for a pass; a candidate can cause one at will.
+    expected = [test for test in red if after.outcomes[test] == "xfailed"]
     turning = {*fail}
     green = [test for test, tests in wanted.items() if not turning.intersection(tests)]
     green = [test for test in green if all(_passed(each, after) for each in wanted[test])]
+    told = (
+        ("tests that have to be fixed are not there", missing),
+        ("tests do not pass with the fix", [test for test in red if test not in expected]),
+        ("tests pass without the fix", green),
+        (
+            "tests end as expected failures with the fix, and no other passes",
+            [] if fail else expected,
+        ),
+    )
+    problems = tuple(f"{len(tests)} {what}: {some(tests, SHOWN)}" for what, tests in told if tests)
     # What an id that was cut stands for besides has to go on passing.
     keep = _once(
         each
         for tests in (*wanted.values(), *(ids.get(test, []) for test in listed.pass_to_pass))
         for each in tests
-        if each not in turning
+        if each not in turning.union(expected)
     )
     unseen = [test for test in keep if before.problem and test not in before.outcomes]
     kept = [
         test for test in keep if _passed(test, after) and (_passed(test, before) or test in unseen)
     ]
-    told = (
-        ("tests that have to be fixed are not there", missing),
-        ("tests do not pass with the fix", red),
-        ("tests pass without the fix", green),
-    )
-    problems = tuple(f"{len(tests)} {what}: {some(tests, SHOWN)}" for what, tests in told if tests)
     lost = [test for test in listed.pass_to_pass if not ids.get(test)]
     lost += [test for test in keep if test not in kept]
+    tests = RecordedTests(fail_to_pass=tuple(fail), pass_to_pass=tuple(kept))
     notes = []
+    if expected:
+        notes.append(f"Tests that end as expected failures are left out: {some(expected, SHOWN)}")
     if lost:
         count = f"{len(lost)} of {len(listed.pass_to_pass)} tests that have to keep passing"
         notes.append(f"{count} do not pass here and are left out: {some(lost, SHOWN)}")
@@ -101,7 +110,6 @@ def sorted_out(listed: Listed, before: TestReport, after: TestReport) -> Sorted:
             f"Without the fix its tests do not come to their end ({before.problem}), so nothing "
             f"shows that {len(unseen)} tests passed before."
         )
-    tests = RecordedTests(fail_to_pass=tuple(fail), pass_to_pass=tuple(kept))
     return Sorted(tests, problems, tuple(notes))
 
 

@@ -1,6 +1,7 @@
 """Images of tasks from other formats: their authors' own, then what every task's image has.
 
-The author's Dockerfile is built with the network of the host, as its author meant it; the layers
+The author's Dockerfile is built with a network, as its author meant it: the engine's own, from
+which this machine's loopback cannot be reached, unless the task says `host` or `none`. The layers
 above it have none, but for packages of the distribution.
 """
 
@@ -8,6 +9,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -42,6 +44,7 @@ _FROM = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _REFERENCE = re.compile(r"[a-z0-9][a-z0-9._/:-]*[A-Za-z0-9._-]*(@sha256:[0-9a-f]{64})?")
+_NEAR = re.compile(r"://([^/@]*@)?(localhost|127\.|\[::1\])")
 _BUNDLE, _BUNDLE_THERE = "host-ca.pem", "/etc/host-ca.pem"
 _TRUSTING = ("SSL_CERT_FILE", "PIP_CERT", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
              "NODE_EXTRA_CA_CERTS")  # fmt: skip
@@ -103,7 +106,7 @@ def adapted(name: str, container: Container, folder: Path) -> Recipe:
         dockerfile(source / toolchain.TOOLCHAIN, work)
         shutil.copytree(source / "etc", work.folder / "etc")
         arguments = {"PACKAGES": packages, **toolchain.proxies()}
-        return work.build(recipe, "host", arguments)
+        return _built(recipe, work, container, arguments)
 
     files = [source / toolchain.TOOLCHAIN, *files_below(source / "etc")]
     whole = digest(below, packages, folder_digest(source, files))
@@ -126,13 +129,33 @@ def _own(name: str, container: Container, folder: Path) -> Recipe:
         plain = text.replace("\r\n", "\n").removeprefix("\ufeff")
         said = _FROM.sub(lambda _: "\n".join(lines), plain, count=1)
         (work.folder / "Dockerfile").write_text(said, encoding="utf-8")
-        return replace(work, on_line=_bounded(work.on_line)).build(
-            recipe, "host", {**toolchain.proxies(), **_bundle()}
-        )
+        bounded = replace(work, on_line=_bounded(work.on_line))
+        return _built(recipe, bounded, container, {**toolchain.proxies(), **_bundle()})
 
     prepared = row.model_dump_json() if row else reference
     whole = digest(below, prepared, folder_digest(context, files_below(context)))
     return Recipe(f"{NAME}-{name}-own", whole, below, make)
+
+
+def _built(
+    recipe: Recipe, work: Work, container: Container, arguments: Mapping[str, str]
+) -> ImageInfo:
+    """Build with the task's network; ImageError says what would help where that is not there."""
+    if container.network == "bridge" and (missing := _missing(work, arguments)):
+        raise ImageError(
+            f"Its Dockerfile cannot be built with the engine's own network: {missing}.",
+            "With `--network host` its lines reach all that this machine does, services on "
+            "loopback among it; with `--network none` they reach nothing.",
+        )
+    return work.build(recipe, container.network, arguments)
+
+
+def _missing(work: Work, arguments: Mapping[str, str]) -> str:
+    """Say why nothing could be reached from the engine's own network; empty where all is well."""
+    if not work.engine.bridged():
+        return "the engine has none"
+    near = [name for name in ("http_proxy", "https_proxy") if _NEAR.search(arguments.get(name, ""))]
+    return f"{near[0]} is a service on this machine's loopback" if near else ""
 
 
 def _bounded(on_line: OnLine) -> OnLine:

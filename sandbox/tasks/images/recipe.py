@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from sandbox.container.engines.base import NOTHING, Engine, ImageInfo
+from sandbox.model.container import Network
 from sandbox.model.errors import ImageError
 from sandbox.tasks.library import files_digest
 
@@ -37,7 +37,7 @@ class Work:
     def build(
         self,
         recipe: "Recipe",
-        network: Literal["none", "host"] = "none",
+        network: Network = "none",
         arguments: Mapping[str, str] = NOTHING,
     ) -> ImageInfo:
         """Build the folder, which holds a Dockerfile, as the image of a recipe."""

@@ -3,13 +3,14 @@
 import base64
 import io
 import re
+import shlex
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sandbox.model import documents, yaml_tree
 from sandbox.model.artifact import ArtifactKind
-from sandbox.model.container import Container
+from sandbox.model.container import Container, Network
 from sandbox.model.glob import is_plain
 from sandbox.model.repository import Repository
 from sandbox.model.task import TaskFile
@@ -19,7 +20,7 @@ from sandbox.tasks.authoring.pinning import pinned
 from sandbox.tasks.authoring.requirements import Asked
 from sandbox.tasks.images import foreign as images
 from sandbox.tasks.imports import folders
-from sandbox.tasks.imports.harbor import Foreign, Kind
+from sandbox.tasks.imports.foreign_task import Foreign, Kind
 from sandbox.tasks.library import REPOSITORY, TASK
 from sandbox.tasks.sources import Sources
 from sandbox.tasks.sources.cache import GIVEN
@@ -32,7 +33,7 @@ MADE = "2000-01-01T00:00:00+00:00"
 PART = 100_000
 """Characters of one command of the oracle; the kernel takes 131,072 of an argument."""
 TITLE = 100
-TURNS, PROCESSES, DISK = 1000, 1024, 4 << 30
+TURNS, PROCESSES = 1000, 1024
 """Limits that these formats do not have, and no agent should meet."""
 UNPACKED, PACKED = "/tmp/solution", "/tmp/solution.b64"  # noqa: S108 - in the container
 
@@ -42,7 +43,7 @@ def named(foreign: Foreign) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", foreign.name.lower()).strip("-.") or "task"
 
 
-def lay_context(foreign: Foreign, folder: Path, *, ours: bool) -> Container:
+def lay_context(foreign: Foreign, folder: Path, network: Network, *, ours: bool) -> Container:
     """Write what its image is built of below the task's folder; `ours` takes our base for it."""
     folders.lay(foreign.context, folder / CONTEXT)
     text = documents.read(folder / CONTEXT / "Dockerfile")
@@ -53,6 +54,8 @@ def lay_context(foreign: Foreign, folder: Path, *, ours: bool) -> Container:
         base=row.image if row else "",
         workdir=foreign.workdir,
         packages=foreign.fetches.distribution,
+        variables=foreign.variables,
+        network=network,
     )
 
 
@@ -117,17 +120,18 @@ def _task(foreign: Foreign, kind: Kind, container: Container, name: str) -> Mapp
     )
     tree["world"]["container"] = container.model_dump(mode="json", exclude_defaults=True)
     script = {"entry": foreign.entry, "result": foreign.result}
-    tree["tests"]["script"] = {**script, "variables": foreign.variables}
-    tree["tests"]["timeout_seconds"] = foreign.test_seconds
+    tree["tests"]["script"] = {**script, "variables": foreign.test_variables}
+    limits = foreign.limits
+    tree["tests"]["timeout_seconds"] = limits.test_seconds
     tree["limits"] = {
         "turns": TURNS,
         "processes": PROCESSES,
-        "disk_bytes": DISK,
-        "seconds": foreign.agent_seconds,
-        "command_seconds": foreign.agent_seconds,
-        "silence_seconds": foreign.agent_seconds,
-        "memory_bytes": foreign.memory_bytes,
-        "cpus": foreign.cpus,
+        "disk_bytes": limits.disk_bytes,
+        "seconds": limits.agent_seconds,
+        "command_seconds": limits.agent_seconds,
+        "silence_seconds": limits.agent_seconds,
+        "memory_bytes": limits.memory_bytes,
+        "cpus": limits.cpus,
     }
     tree["plan"]["segments"][0]["does"] = list(_solving(foreign))
     return tree
@@ -145,9 +149,11 @@ def _solving(foreign: Foreign) -> Iterator[dict[str, object]]:
     for start in range(0, len(text), PART):
         part = text[start : start + PART]
         yield _command(f"printf %s '{part}' >> {PACKED}")
+    given = [f"{name}={value}" for name, value in foreign.solution_variables.items()]
+    with_them = f"env {shlex.join(given)} " if given else ""
     yield _command(
         f"mkdir {UNPACKED} && base64 -d {PACKED} | tar -xz -C {UNPACKED} && "
-        f"cd {foreign.workdir} && bash {UNPACKED}/{foreign.solve}"
+        f"cd {foreign.workdir} && {with_them}bash {UNPACKED}/{foreign.solve}"
     )
 
 

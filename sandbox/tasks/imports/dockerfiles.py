@@ -1,4 +1,4 @@
-"""What Dockerfiles and compose files say, as far as an import has to know it."""
+"""What Dockerfiles say, as far as an import has to know it."""
 
 import re
 import shlex
@@ -10,14 +10,6 @@ SYSTEM = ("bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32"
 WITHIN = ("/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/usr/include", "/usr/local/bin",
           "/usr/local/lib", "/var/lib", "/var/run", "/opt/verifier")  # fmt: skip
 _WORKDIR = re.compile(r"^[ \t]*WORKDIR[ \t]+(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_SERVICE = re.compile(r"^( +)([\w.-]+):[ \t]*(?:#.*)?$", re.MULTILINE)
-
-
-def services(compose: str) -> int:
-    """Count the services of a compose file, by what is indented like the first."""
-    told = re.split(r"^\S", compose.partition("services:")[2], maxsplit=1, flags=re.MULTILINE)[0]
-    found = _SERVICE.findall(told)
-    return sum(indented == found[0][0] for indented, _ in found)
 
 
 def workdir(dockerfile: str, given: str) -> tuple[str, str]:

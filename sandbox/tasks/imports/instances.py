@@ -1,8 +1,7 @@
 """Instances of the SWE-bench family: a line of JSON each, as the data sets have them.
 
-SWE-bench, Verified, Lite and SWE-Gym write the lists of tests as JSON or as JSON in a string, Pro
-as Python in a string and in lower case; Pro has requirements and an interface beside the issue;
-SWE-smith gives the patch that plants the defect. Fields: docs/import.md names the sources.
+SWE-bench, Lite, Verified, Multimodal, SWE-Gym, Pro and SWE-smith are read alike; what differs
+stands in `family.yaml`, and what becomes of each field in `fields.yaml`.
 """
 
 import ast
@@ -10,11 +9,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import (
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -23,13 +22,37 @@ from pydantic import (
     model_validator,
 )
 
+from sandbox.model import documents
+from sandbox.model.base import Record
 from sandbox.model.errors import DocumentError
+from sandbox.tasks.imports import fields
 
+FAMILY = Path(__file__).with_name("family.yaml")
 MOST_BYTES = 1 << 30
 """Of a file of instances."""
 PROBLEMS = 10
 
-_SMITH = re.compile(r"swesmith/(?P<owner>.+?)__(?P<name>.+)\.(?P<commit>[0-9a-f]{7,40})")
+
+class Family(Record):
+    """How the data sets differ."""
+
+    names: dict[str, str]
+    """Our name of a field, by another one that a data set has for it."""
+    told: dict[str, str]
+    """Fields that an agent is told beside the issue, and the line above each."""
+    planted: str
+    """A regular expression for `repo` where `patch` is the defect, with the groups `owner`, `name`
+    and `commit`."""
+
+    def planting(self, repo: str) -> re.Match[str] | None:
+        """Match the repository of an instance whose patch plants its defect."""
+        return re.fullmatch(self.planted, repo)
+
+
+@cache
+def family() -> Family:
+    """Read `family.yaml`."""
+    return documents.load(FAMILY, Family)
 
 
 def _listed(value: object) -> object:
@@ -54,7 +77,7 @@ Ids = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class Instance(BaseModel):
-    """One of them. Fields that are not named here tell nothing that is needed."""
+    """One of them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -67,17 +90,21 @@ class Instance(BaseModel):
     requirements: str = ""
     interface: str = ""
     version: Annotated[str, BeforeValidator(_as_text)] = ""
-    fail_to_pass: Ids = Field(validation_alias=AliasChoices("FAIL_TO_PASS", "fail_to_pass"))
-    pass_to_pass: Ids = Field(
-        default=(), validation_alias=AliasChoices("PASS_TO_PASS", "pass_to_pass")
-    )
+    fail_to_pass: Ids = Field(validation_alias="FAIL_TO_PASS")
+    pass_to_pass: Ids = Field(default=(), validation_alias="PASS_TO_PASS")
+    notes: tuple[str, ...] = Field(default=(), exclude=True)
+    """What of its fields is not kept."""
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_what_is_null(cls, data: object) -> object:
+    def _by_our_names(cls, data: object) -> object:
         if not isinstance(data, dict):
             return data
-        return {name: value for name, value in data.items() if value is not None}
+        names = family().names
+        given = {name: value for name, value in data.items() if value is not None}
+        named = {names[name]: value for name, value in given.items() if name in names}
+        named |= {name: value for name, value in given.items() if name not in names}
+        return {**named, "notes": fields.unkept(named, "instance")[0]}
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -92,26 +119,28 @@ class Instance(BaseModel):
     @property
     def upstream(self) -> str:
         """The project, as `owner/name`."""
-        smith = _SMITH.fullmatch(self.repo)
-        return f"{smith['owner']}/{smith['name']}" if smith else self.repo
+        planted = family().planting(self.repo)
+        return f"{planted['owner']}/{planted['name']}" if planted else self.repo
 
     @property
     def commit(self) -> str:
         """The commit that the work starts from, before a defect is planted."""
-        smith = _SMITH.fullmatch(self.repo)
-        return self.base_commit or (smith["commit"] if smith else "")
+        planted = family().planting(self.repo)
+        return self.base_commit or (planted["commit"] if planted else "")
 
     @property
     def plants(self) -> bool:
         """Whether `patch` is the defect; elsewhere it is the fix."""
-        return _SMITH.fullmatch(self.repo) is not None
+        return family().planting(self.repo) is not None
 
     @property
     def told(self) -> str:
         """All that an agent is told."""
-        parts = [self.problem_statement]
-        parts += [f"Requirements:\n{self.requirements}"] if self.requirements.strip() else []
-        parts += [f"Interface:\n{self.interface}"] if self.interface.strip() else []
+        beside = ((head, getattr(self, name)) for name, head in family().told.items())
+        parts = [
+            self.problem_statement,
+            *(f"{head}\n{said}" for head, said in beside if said.strip()),
+        ]
         return "\n\n".join(part.replace("\r\n", "\n").strip() for part in parts)
 
     @property

@@ -99,7 +99,8 @@ def write(
         shutil.rmtree(made.folder, ignore_errors=True)
         raise
     notes = (note for note in made.notes if "Nothing tells" not in note)
-    return Written(f"{instance.name}/{NAME}", made.folder / NAME, (*notes, *draft.notes))
+    told = (*instance.notes, *notes, *draft.notes)
+    return Written(f"{instance.name}/{NAME}", made.folder / NAME, told)
 
 
 def _known(instance: Instance) -> list[Environment]:

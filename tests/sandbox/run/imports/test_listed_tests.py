@@ -53,6 +53,22 @@ def test_what_does_not_tell_the_fix_is_a_problem() -> None:
     )
 
 
+def test_an_expected_failure_proves_nothing_and_is_told() -> None:
+    before = report(a__red="failed", a__marked="failed", a__old="passed")
+    after = report(a__red="passed", a__marked="xfailed", a__old="xfailed")
+    found = sorted_out(Listed(("a::red", "a::marked"), ("a::old",)), before, after)
+    assert not found.problems
+    assert (found.tests.fail_to_pass, found.tests.pass_to_pass) == (("a::red",), ())
+    assert found.notes == (
+        "Tests that end as expected failures are left out: a::marked",
+        "1 of 1 tests that have to keep passing do not pass here and are left out: a::old",
+    )
+    alone = sorted_out(Listed(("a::marked",), ()), before, after)
+    assert alone.problems == (
+        "1 tests end as expected failures with the fix, and no other passes: a::marked",
+    )
+
+
 def test_what_does_not_keep_passing_is_left_out_and_told() -> None:
     listed = Listed(("a::new",), ("a::kept", "a::skipped", "a::gone", "a::broken", "a::flaky"))
     before = report(a__kept="passed", a__skipped="skipped", a__broken="passed", a__flaky="failed")

@@ -54,6 +54,23 @@ def test_pro_tells_requirements_and_interface(tmp_path: Path) -> None:
     assert found.told.endswith("Requirements:\n- A name.\n\nInterface:\nname() -> str")
 
 
+def test_pictures_and_what_else_is_not_kept_is_told(tmp_path: Path) -> None:
+    pictures = '{"problem_statement": ["a picture"], "patch": [], "test_patch": []}'
+    multimodal = one(tmp_path, image_assets=pictures, created_at="2024", eval_type="fail_only")
+    assert set(multimodal.notes) == {
+        "Pictures of its issue, its fix or its tests (image_assets) are not shown.",
+        "Tests that passed before count here, whatever its eval_type says.",
+    }
+    pro = one(tmp_path, before_repo_set_cmd="git checkout x", odd=1, eval_type="pass_and_fail")
+    assert set(pro.notes) == {
+        "Commands that prepare its repository (before_repo_set_cmd) are not run.",
+        "Fields that are not known here were not read: odd.",
+    }
+    assert one(tmp_path, image_assets="{}", hints_text="").notes == ()
+    # What is told does not make another instance of it.
+    assert pro.model_dump_json() == one(tmp_path).model_dump_json()
+
+
 def test_smith_plants_its_patch_on_a_commit_that_its_repository_names(tmp_path: Path) -> None:
     found = one(tmp_path, repo="swesmith/oauthlib__oauthlib.1fd52536", base_commit="")
     assert (found.upstream, found.commit, found.plants) == ("oauthlib/oauthlib", "1fd52536", True)

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage, Images
 from tests.end_to_end import project as projects
 from tests.end_to_end.commands import HUMANIZE
+from tests.end_to_end.looked import BROWSER, Looked
 from tests.end_to_end.project import Project
 
 
@@ -41,3 +43,24 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    if BROWSER is None:
+        pytest.skip("there is no Chromium here")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def looked(browser: object) -> Iterator[Looked]:
+    from playwright.sync_api import Browser
+
+    assert isinstance(browser, Browser)
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    yield Looked(page)
+    page.close()

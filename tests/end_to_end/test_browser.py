@@ -1,7 +1,5 @@
 """Pages in a real browser: drawn, led by keys, and nothing foreign is executed."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,60 +9,16 @@ from sandbox.cli.pages.run_page import run_page
 from sandbox.cli.pages.site import page_of_experiment
 from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from tests.end_to_end.looked import Looked
 from tests.sandbox.cli.pages.stored import experiment, stored_run
 
 pytestmark = pytest.mark.thorough
 
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 HOSTILE = (
     "<script>document.title = 'taken'</script>"
     '"><img src=x onerror="document.title = \'taken\'">'
     "</style></script><svg onload=\"document.title = 'taken'\">"
 )
-
-
-class Looked:
-    """A page, and what the browser complained of."""
-
-    def __init__(self, page: object) -> None:
-        from playwright.sync_api import Page
-
-        assert isinstance(page, Page)
-        self.page = page
-        self.complaints: list[str] = []
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self._requested(request.url))
-
-    def _requested(self, url: str) -> None:
-        if not url.startswith(("file:", "data:")):
-            self.complaints.append(url)
-
-    def open(self, text: str, folder: Path) -> None:
-        file = folder / "page.html"
-        file.write_text(text)
-        self.page.goto(file.as_uri())
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    if BROWSER is None:
-        pytest.skip("there is no Chromium here")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def looked(browser: object) -> Iterator[Looked]:
-    from playwright.sync_api import Browser
-
-    assert isinstance(browser, Browser)
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
-    yield Looked(page)
-    page.close()
 
 
 def test_what_is_foreign_is_read_and_not_executed(looked: Looked, tmp_path: Path) -> None:

@@ -1,14 +1,19 @@
 """Stored runs in other people's formats, read by the programs that these belong to."""
 
+import contextlib
 import importlib
 import json
 import shutil
+import socket
+import subprocess
 import sys
+import time
 import types
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +23,7 @@ from sandbox.model import documents, places
 from sandbox.model.artifact import Artifact
 from sandbox.tasks.sources import Sources
 from tests.end_to_end.commands import TASK, sandbox
+from tests.end_to_end.looked import Looked
 
 pytestmark = pytest.mark.engine
 
@@ -104,6 +110,36 @@ def test_inspect_reads_logs(stored: Path, tmp_path: Path) -> None:
     assert tools[2].error is not None
     assert tools[2].error.type == "file_not_found"
     assert [message.role for message in sample.messages] == ["user", *["assistant", "tool"] * 4]
+
+
+@pytest.mark.thorough
+def test_inspect_view_shows_them(stored: Path, tmp_path: Path, looked: Looked) -> None:
+    out = tmp_path / "logs"
+    logs(stored, out)
+    file = sorted(out.glob("*.eval"))[0]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    inspect = Path(sys.executable).with_name("inspect")
+    at = ("--log-dir", str(out), "--host", "127.0.0.1", "--port", str(port), "--display", "plain")
+    with subprocess.Popen((inspect, "view", "start", *at), stdout=subprocess.DEVNULL) as viewer:
+        try:
+            wait_for(port)
+            page = looked.page
+            page.goto(f"http://127.0.0.1:{port}/#/tasks/{quote(file.name)}")
+            page.get_by_role("gridcell", name=TASK).first.click(timeout=60_000)
+            page.get_by_text("MODEL CALL").first.wait_for(timeout=60_000)
+            page.get_by_text("turn 1/").first.wait_for(timeout=60_000)
+        finally:
+            viewer.terminate()
+
+
+def wait_for(port: int) -> None:
+    """Wait until something listens; it has a minute."""
+    for _ in range(240):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.25)
+    pytest.fail("inspect view does not listen")
 
 
 def test_a_table_has_a_row_a_run(stored: Path, tmp_path: Path) -> None:

@@ -163,9 +163,9 @@ def test_a_folder_of_terminal_bench_that_fetches_uv_is_tested_without_a_network(
 ) -> None:
     tests = TESTS.replace("test_it.py", "test_outputs.py")
     changed = {**BENCH, "run-tests.sh": UV, "tests/test_outputs.py": tests}
-    folder = written(
-        tmp_path / "count", {**changed, "Dockerfile": HARBOR["environment/Dockerfile"]}
-    )
+    # Its image has a user of the name that agents have here.
+    dockerfile = f"{HARBOR['environment/Dockerfile']}RUN useradd --create-home agent\n"
+    folder = written(tmp_path / "count", {**changed, "Dockerfile": dockerfile})
     named = ("--prefix", "tb-", *network())
     ended = sandbox("import", "terminal-bench", folder, *named, **project.environment)
     assert ended.code == 0, ended

@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,6 +69,7 @@ class FolderImporter:
             checkout = scratch / "checkout.tar.gz"
             container, left = self._read(container, folder, checkout)
             container_task.finish(foreign, self.kind, container, folder, checkout, shop.sources)
+        begun = time.monotonic()
         judged = self._judged(folder)
         if judged.problems and judged.unnamed:
             container_task.name_files(folder, judged.unnamed)
@@ -77,8 +79,7 @@ class FolderImporter:
         if problems and foreign.fetches.unknown:
             fetched = some(foreign.fetches.unknown, SHOWN)
             problems += (f"Its tests fetch what is not there: {fetched}",)
-        asked = max(foreign.limits.agent_seconds, foreign.limits.test_seconds)
-        if problems and asked > self.patience:
+        if problems and time.monotonic() - begun > self.patience:
             waited = f"An import waits {self.patience:g} s for a solution, and for tests"
             problems += (f"{waited}; --patience says how long.",)
         return Tried(problems, (*foreign.notes, *notes, *left))

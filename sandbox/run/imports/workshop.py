@@ -32,7 +32,7 @@ ODD = (OSError, ValueError, RecursionError, OverflowError)
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """What is no fault of the data's."""
 LINES, MOST = 6, 500
-"""Lines and characters of what is told of one."""
+"""Lines of what is told of one, and characters of a line."""
 SOURCE = "imported.txt"
 """Beside the repo file: what it was made of."""
 
@@ -112,6 +112,7 @@ def own_faults(about: Imported) -> Iterator[dict[str, object]]:
 def _short(message: str) -> list[str]:
     """Give the first line of a message, and its last ones where there are many."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
+    lines = [line if len(line) <= MOST else f"{line[:MOST]}..." for line in lines]
     return lines if len(lines) <= LINES else [lines[0], "...", *lines[1 - LINES :]]
 
 

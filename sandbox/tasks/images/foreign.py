@@ -37,6 +37,8 @@ from sandbox.tasks.sources import Sources
 
 NAME = "foreign"
 BASES = "bases.yaml"
+HUB = ("docker.io/library/", "library/", "public.ecr.aws/docker/library/", "mirror.gcr.io/library/")
+"""What the official images of Docker Hub are called before their plain names, mirrors included."""
 BUILD_SECONDS = 1800.0
 """How long an author's Dockerfile may take, as long as it says something."""
 _FROM = re.compile(
@@ -57,7 +59,10 @@ class Bases(RootModel[tuple[Base, ...]]):
 def standing_for(reference: str) -> Base | None:
     """Say what stands for an image of others; None where nothing is known."""
     rows = documents.load(toolchain.folder(NAME) / BASES, Bases).root
-    named = reference if ":" in reference.rpartition("/")[2] else f"{reference}:latest"
+    plain = next(
+        (reference.removeprefix(each) for each in HUB if reference.startswith(each)), reference
+    )
+    named = plain if ":" in plain.rpartition("/")[2] else f"{plain}:latest"
     return next((row for row in rows if fnmatchcase(named, row.match)), None)
 
 

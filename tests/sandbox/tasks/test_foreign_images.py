@@ -11,6 +11,9 @@ from sandbox.tasks.images.foreign import from_of, standing_for
     [
         ("ubuntu:24.04", ()),
         ("debian", ()),
+        ("docker.io/library/ubuntu:24.04", ()),
+        ("public.ecr.aws/docker/library/python:3.12-slim-bookworm", ("python3-pip",)),
+        ("python:3.11-slim@sha256:" + "0" * 64, ("python3-pip",)),
         ("python:3.13-slim-bookworm", ("python3-pip",)),
         ("ghcr.io/laude-institute/t-bench/python-3-13:20250620", ("tmux",)),
         ("buildpack-deps:jammy", ("build-essential",)),

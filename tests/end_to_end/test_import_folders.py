@@ -37,7 +37,14 @@ uv init
 uv add pytest==8.4.1
 uv run pytest $TEST_DIR/test_outputs.py -rA
 """
-GOOD = {**HARBOR, "tests/test.sh": REWARD, "tests/test_it.py": TESTS}
+GOOD = {
+    **HARBOR,
+    "tests/test.sh": REWARD,
+    "tests/test_it.py": TESTS,
+    "solution/solve.sh": "bash /solution/$COUNTER\n",
+    "solution/count.sh": "wc -l < data/log > count\n",
+    "task.toml": f"{HARBOR['task.toml']}[solution]\nenv = {{ COUNTER = 'count.sh' }}\n",
+}
 ELSEWHERE = {**GOOD, "solution/solve.sh": "mkdir -p /tmp/x && echo 2 > /tmp/x/count\n"}
 ENDLESS = {**GOOD, "solution/solve.sh": "sleep 1000\n"}
 STAGES = {**GOOD, "environment/Dockerfile": "FROM a AS b\nFROM c\nWORKDIR /app\n"}

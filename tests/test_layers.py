@@ -137,7 +137,7 @@ ORDER = {
             "tables",
             "user_choice",
         },
-        {"agent", "pages", "session_process"},
+        {"agent", "made_rows", "pages", "session_process"},
         {"board", "order"},
         {"batch_progress"},
         {"verbs"},

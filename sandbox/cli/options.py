@@ -13,6 +13,8 @@ RunsOption = Annotated[
     typer.Option("--runs", help="Where runs are kept; SANDBOX_RUNS, else ./runs, by default."),
 ]
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 
 def open_store(runs: Path | None) -> "Store":
     """Open the store of runs."""

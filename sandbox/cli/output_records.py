@@ -5,6 +5,8 @@ from pydantic import Field
 from sandbox.model.base import Record
 from sandbox.model.decision import Decision
 from sandbox.model.grade import Verdict
+from sandbox.model.seed import Seed
+from sandbox.model.task_tests import RecordedTests
 from sandbox.run.replay.differences import Difference
 from sandbox.run.validate.checks import Row
 
@@ -98,3 +100,61 @@ class Validated(Record):
     holds: bool
     seconds: float
     tasks: dict[str, ValidatedTask]
+
+
+class Made(Record):
+    """What a verb has written for authors."""
+
+    path: str
+    """A folder, or a file."""
+    told: str = ""
+    """What it is, in a few words."""
+    notes: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    """What is to be done with it."""
+
+
+class Pinned(Record):
+    """A baseline."""
+
+    name: str
+    path: str
+    problem: str = ""
+    """Why it cannot be read; nothing that follows is known then."""
+    runs: int = 0
+    agents: int = 0
+    pinned: str = ""
+    """When, in UTC."""
+    sandbox_version: str = ""
+
+
+class Rerecorded(Record):
+    """A task's tests, as its oracle tells them apart now."""
+
+    task: str
+    tests: RecordedTests
+    before: RecordedTests
+    """What the task listed."""
+    left_out: tuple[str, ...]
+    """What does not pass with the oracle's change."""
+    written: str | None
+    """The file, where anything is another."""
+
+
+class Mined(Record):
+    """What was found by planting defects."""
+
+    passing: int
+    """Tests that pass without a defect."""
+    tried: int
+    seeds: tuple[Seed, ...]
+    refused: dict[str, int]
+    """How many defects were no seed, by reason."""
+
+
+class StoredSeed(Record):
+    """A stored seed, tried again."""
+
+    seed: str
+    holds: bool
+    why: str

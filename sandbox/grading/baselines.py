@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 def pin(store: Store, name: str, runs: Sequence[RunMetrics]) -> Path:
     """Store runs under a name; UsageError for a name that is taken, or is none."""
-    path = _path(store, name)
+    path = file_of(store, name)
     if path.exists():
         raise UsageError(
             f"There is a baseline {name} already, and it is left as it is.",
@@ -41,7 +41,7 @@ def pin(store: Store, name: str, runs: Sequence[RunMetrics]) -> Path:
 
 def find(store: Store, name: str) -> Baseline:
     """Read a baseline; UsageError where there is none, StoreError where it is damaged."""
-    path = _path(store, name)
+    path = file_of(store, name)
     try:
         return Baseline.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
@@ -187,7 +187,8 @@ def _crashed(runs: Iterable[RunMetrics], agent: str) -> int:
     return sum(run.crashed for run in map(_plain, runs) if run.agent == agent)
 
 
-def _path(store: Store, name: str) -> Path:
+def file_of(store: Store, name: str) -> Path:
+    """Give the file that holds a baseline; UsageError for a name that none can have."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} cannot name a baseline.", "Use letters, digits, `.` and `-`.")
     return store.root / FOLDER / f"{name}.json"

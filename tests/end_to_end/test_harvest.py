@@ -91,8 +91,11 @@ def test_a_run_that_passed_is_an_oracle_also_of_a_variant(
     ended = sandbox("run", variant, "--agent", "oracle", "--runs", runs, **project.environment)
     assert ended.code == 0, ended
     run = recorded(runs, engine).folder.id[:8]
-    made = sandbox("harvest", run, "tight", "--runs", runs, **project.environment)
+    words = ("harvest", run, "tight", "--json", "--runs", runs)
+    made = sandbox(*words, **project.environment)
     assert made.code == 0, made
+    (written,) = json.loads(made.out)
+    assert written["path"] == str(project.folder / "task_repos/inflection/tight")
     found = rows("inflection/tight", "oracle", project, runs)
     assert (f"oracle run-{run}", "passed", "ok") in found
     assert {status for *_, status in found} == {"ok"}

@@ -1,5 +1,6 @@
 """Seeds are mined by the command, and each can be tried again."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,10 @@ def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
     assert seed.figures.places == len(seed.kinds) == 2
     held = sandbox("mine", "inflection", "--check", **project.environment)
     assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
+    more = sandbox("mine", "inflection", "--count", "1", "--json", **project.environment)
+    assert [each["id"] for each in json.loads(more.out)["seeds"]] == [
+        each.id for each in documents.load(seeds(project), SeedFile).seeds if each.id != seed.id
+    ]
 
 
 @pytest.mark.thorough
@@ -41,6 +46,9 @@ def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
     ended = sandbox("mine", "inflection", "--check", **project.environment)
     assert ended.code == 1, ended
     assert f"bad  {seed.id}  {len(seed.fail_to_pass)} tests fail, where" in ended.out
+    again = sandbox("mine", "inflection", "--check", "--json", **project.environment)
+    assert again.code == 1
+    assert [(each["seed"], each["holds"]) for each in json.loads(again.out)] == [(seed.id, False)]
 
 
 def test_a_repository_without_a_description_is_a_mistake() -> None:
@@ -61,8 +69,10 @@ def test_a_seed_becomes_a_task_that_its_oracle_alone_passes(project: Project, ru
     seed = documents.load(seeds(project), SeedFile).seeds[0]
     near = sandbox("plant", "inflection", f"{seed.id}x", "planted", **project.environment)
     assert (near.code, seed.id in near.err) == (2, True)
-    planted = sandbox("plant", "inflection", seed.id, "planted", **project.environment)
+    words = ("inflection", seed.id, "planted", "--json")
+    planted = sandbox("plant", *words, **project.environment)
     assert planted.code == 0, planted
+    assert json.loads(planted.out)["next"][0] == "sandbox record inflection/planted"
     task = "inflection/planted"
     recorded = sandbox("record", task, "--runs", runs, **project.environment)
     assert recorded.code == 0, recorded

@@ -1,5 +1,6 @@
 """A repository and a task are made by the command, from releases and a broken checkout."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -91,6 +92,10 @@ def test_a_git_repository_becomes_one_with_its_tags_as_releases(
     assert archives == {f"till-{version}.tar.gz" for version in versions}
     mining = documents.load(folder / "mining.yaml", Mining)
     assert (mining.sources, mining.tests) == (("*.py",), ("tests/**/test_*.py",))
+    shutil.rmtree(folder)
+    words = ("new", "till", "--from", f"git:{upstream}", "--like", "inflection", "--json")
+    told = json.loads(sandbox(*words, **project.environment).out)
+    assert (told["path"], told["next"][0]) == (str(folder), "read it through")
     again = sandbox("new", "till", "--from", f"git:{upstream}", **project.environment)
     assert (again.code, "is there already" in again.err) == (2, True)
 

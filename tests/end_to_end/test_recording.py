@@ -1,12 +1,13 @@
 """Test ids of a task are recorded as its oracle tells them apart."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from sandbox.model import documents
 from sandbox.model.task_tests import RecordedTests
-from tests.end_to_end.commands import TASK, sandbox
+from tests.end_to_end.commands import HUMANIZE, sandbox
 from tests.end_to_end.project import Project
 
 
@@ -17,10 +18,14 @@ def test_ids_that_were_lost_are_found_again(project: Project, runs: Path) -> Non
     whole = documents.load(file, RecordedTests)
     one = whole.fail_to_pass[0]
     file.write_text(f"fail_to_pass: ['{one}', 'tests/test_filesize.py::test_gone']\n")
-    recorded = sandbox("record", TASK, "--runs", runs, **project.environment)
+    recorded = sandbox("record", HUMANIZE, "--runs", runs, **project.environment)
     assert recorded.code == 0, recorded
     assert f"fail_to_pass: {len(whole.fail_to_pass)}, before 2\n" in recorded.out
     assert "  - tests/test_filesize.py::test_gone\n" in recorded.out
+    again = json.loads(
+        sandbox("record", HUMANIZE, "--check", "--json", "--runs", runs, **project.environment).out
+    )
+    assert (again["tests"], again["written"]) == (again["before"], None)
     found = documents.load(file, RecordedTests)
     assert found.fail_to_pass[0] == one
     assert set(found.fail_to_pass) == set(whole.fail_to_pass)
@@ -37,7 +42,7 @@ def test_who_only_looks_writes_nothing(project: Project, runs: Path) -> None:
         )
     )
     before = file.read_bytes()
-    differs = sandbox("record", TASK, "--check", "--runs", runs, **project.environment)
+    differs = sandbox("record", HUMANIZE, "--check", "--runs", runs, **project.environment)
     assert differs.code == 1, differs
     assert "  - tests/test_filesize.py::test_gone\n" in differs.out
     assert file.read_bytes() == before

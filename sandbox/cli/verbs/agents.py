@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import task_names
+from sandbox.cli.options import JsonOption, task_names
 from sandbox.cli.tables import table
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import ClientError, UsageError
@@ -26,9 +26,7 @@ def about() -> None:
     """Clients that others made, driven by presets."""
 
 
-def list_presets(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def list_presets(*, as_json: JsonOption = False) -> None:
     """List the presets: known version, version that is installed, and how the gate went."""
     from sandbox.agents.clients import preset_files
 

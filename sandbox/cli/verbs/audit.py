@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import StoreError, UsageError
 
@@ -37,7 +37,7 @@ def audit(
         bool, typer.Option(help="Run each oracle as one that sees no reply; needs the engine.")
     ] = True,
     jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 2,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Look for the nine signs of an evaluation that is too easy.

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, size
 
 
@@ -13,7 +14,7 @@ def build(
         typer.Argument(metavar="[TASK]...", help="Tasks; all where none is named."),
     ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Build the images of tasks, each only where one of its inputs has changed."""
     from sandbox.cli.pages import plots

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def check(
     bound: Annotated[
         int, typer.Option(min=1, help="States of the product that are looked at, at most.")
     ] = 200_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Search a task's world graph: shortcuts, rules that nothing breaks, how hard it is.
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.tables import interval, number, table
 from sandbox.cli.terminal import line
 from sandbox.cli.verbs.report import TasksOption, chosen
@@ -122,7 +122,7 @@ def compare(
     ] = "oracle",
     experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
     task: TasksOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Compare two agents on the tasks of which both have stored runs, paired by task.

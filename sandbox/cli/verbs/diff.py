@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sandbox.cli.change_rows import git_rows, row
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import line, safe
 
 
@@ -16,7 +16,7 @@ def diff(
     generated: Annotated[
         bool, typer.Option("--all", help="Also list generated files and git's own.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Show what differs in the container's file system at the end of a run, and whose it is."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured
 
 
@@ -15,7 +16,7 @@ def doctor(
             "--mend", help="Install and start an engine where none answers (Debian, Ubuntu; root)."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Explain engine, kernel, disk and tools; exit 3 where something that is needed is missing."""
     from sandbox.container.engines import diagnosis, install

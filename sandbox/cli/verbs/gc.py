@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import size
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def gc(
     kept: Annotated[
         bool, typer.Option("--kept", help="Also remove containers that `run --keep` kept.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Remove containers that no run uses any more, left-over temporary folders and stale images.

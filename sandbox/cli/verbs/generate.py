@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import line, mutter
 from sandbox.model.errors import UsageError
 
@@ -31,7 +32,7 @@ def generate(
         str | None, typer.Option(help="train, dev or test: no graph pattern is in two of them.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A file to write the suite to.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Draw variants and check them: names, figures, and digests to pin them by."""
     from sandbox.model.run_folder import write_whole

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.run_end import end_rows
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
@@ -13,7 +13,7 @@ from sandbox.cli.verbs.show import FEW, verdict_rows
 def grade(
     run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Grade a run again from its stored evidence; no engine is needed.

@@ -15,7 +15,7 @@ from sandbox.cli.agent import choose_agent
 from sandbox.cli.agent_choice import AgentChoice, AgentsChoice
 from sandbox.cli.grouped import grouped
 from sandbox.cli.inside import InsideChoice
-from sandbox.cli.options import RunsOption, TasksArgument, open_store
+from sandbox.cli.options import JsonOption, RunsOption, TasksArgument, open_store
 from sandbox.cli.order import RETRIES, Amount, Conduct, Order
 from sandbox.cli.terminal import line, mutter
 from sandbox.model.errors import UsageError
@@ -54,7 +54,7 @@ def harden(
     bounds: Bounds,
     jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 1,
     out: Annotated[Path | None, typer.Option(help="A file to write the suite to.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Search for variants that the oracle passes and the given agents fail, or pass unlike.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.model.errors import UsageError
 
 
@@ -23,6 +23,7 @@ def harvest(
         int | None,
         typer.Option(min=0, help="Of its decisions only this event's; numbered by `trace`."),
     ] = None,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Make a task of a run: one that passed is an oracle there, one that failed has to fail there.
@@ -30,6 +31,8 @@ def harvest(
     The new task is the run's own under another name, tagged `regression` where the run failed;
     `sandbox validate TASK --only refused` proves that it is still refused for the same reason.
     """
+    from sandbox.cli import made_rows
+    from sandbox.cli.output_records import Made
     from sandbox.model import yaml_tree
     from sandbox.model.run_folder import write_whole
     from sandbox.run import harvest as harvesting
@@ -43,6 +46,7 @@ def harvest(
         raise UsageError("An event is one of a policy's decisions.", "Add --policy FILE.")
     folder = open_store(runs).find(run)
     task = library.load(folder.record().task)
+    written = []
     if policy is not None:
         if policy.exists():
             raise UsageError(f"{policy} is there already.", "Nothing was overwritten.")
@@ -50,12 +54,12 @@ def harvest(
             mode="json", exclude_defaults=True
         )
         write_whole(policy, yaml_tree.text(found).encode())
-        typer.echo(f"written to {policy}: a task's `policy`")
-    if not name:
-        return
-    deeds = harvesting.deeds(folder, task)
-    made = harvested.harvest(task, deeds, name)
-    known = f"{made.parent.name}/{made.name}"
-    typer.echo(f"written to {made}: an agent that {'solves it' if deeds.passed else 'has to fail'}")
-    check = "oracle" if deeds.passed else "refused"
-    typer.echo(f"next: sandbox validate {known} --only {check}, then `sandbox run {known}`")
+        written.append(Made(path=str(policy), told="a task's `policy`"))
+    if name:
+        deeds = harvesting.deeds(folder, task)
+        made = harvested.harvest(task, deeds, name)
+        known = f"{made.parent.name}/{made.name}"
+        who, check = ("solves it", "oracle") if deeds.passed else ("has to fail", "refused")
+        steps = (f"sandbox validate {known} --only {check}", f"sandbox run {known}")
+        written.append(Made(path=str(made), told=f"an agent that {who}", next=steps))
+    made_rows.tell("harvest", written, as_json=as_json)

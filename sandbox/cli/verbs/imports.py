@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sandbox.cli.grouped import grouped
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, line
 from sandbox.model.errors import UsageError
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 PlaceArgument = Annotated[Path, typer.Argument(help="A task's folder, or a folder of such.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.tables import number, table
 from sandbox.cli.terminal import Progress, line
 
@@ -25,7 +25,7 @@ def judge(
     labels: Annotated[
         Path | None, typer.Option(help="A YAML file of what people say of some pairs.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Ask a model which of two runs is better, in both orders and several times.

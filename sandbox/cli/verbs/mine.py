@@ -1,15 +1,22 @@
 """`sandbox mine`: plant defects in a repository, and keep those that its own tests notice."""
 
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import UsageError
 
+OnLine = Callable[[str], None]
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sandbox.cli.output_records import Mined, StoredSeed
     from sandbox.model.seed import Seed
     from sandbox.run.mine import Miner, Order
 
@@ -25,12 +32,14 @@ def mine(
     check: Annotated[
         bool, typer.Option("--check", help="Try the stored seeds again, and write nothing.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Mine a repository for defects that upstream's own tests notice.
 
     What is kept is added to task_repos/REPOSITORY/seeds.yaml; docs/seeds.md says what makes a
     seed. Exit codes: 0 as many as were wanted, or all hold; 1 fewer, or one does not hold.
     """
+    from sandbox.cli import outputs
     from sandbox.container import engines
     from sandbox.model import places as folders
     from sandbox.run.capacity import Capacity
@@ -55,34 +64,54 @@ def mine(
         miner = Miner(mined, image, engine, f"mine-{secrets.token_hex(4)}")
         progress.doing("running upstream's tests without a defect")
         passing = miner.baseline()
-        typer.echo(f"{len(passing)} tests pass without a defect")
+        tell = _nothing if as_json else typer.echo
+        tell(f"{len(passing)} tests pass without a defect")
         if check:
-            raise typer.Exit(_check(miner, passing))
+            checked = list(_checked(miner, passing, tell))
+            if as_json:
+                outputs.write("mine checked", checked)
+            raise typer.Exit(0 if all(each.holds for each in checked) else 1)
         at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
         if remark:
-            typer.echo(remark)
+            tell(remark)
         order = Order(count=count, places=places, number=seed, tries=tries, jobs=at_once)
-        found = _mine(miner, order, passing, progress)
-    raise typer.Exit(0 if found >= count else 1)
+        found = _mine(miner, order, passing, (progress.doing, tell))
+        if as_json:
+            outputs.write("mine mined", found)
+    raise typer.Exit(0 if len(found.seeds) >= count else 1)
 
 
-def _mine(miner: "Miner", order: "Order", passing: frozenset[str], progress: Progress) -> int:
-    """Try defects; each seed is written down as soon as it is one."""
-    found = tried = 0
+def _nothing(text: str) -> None:
+    """Tell nothing: all of it stands in the JSON."""
+
+
+def _mine(
+    miner: "Miner", order: "Order", passing: frozenset[str], tell: tuple[OnLine, OnLine]
+) -> "Mined":
+    """Try defects; each seed is written down as soon as it is one.
+
+    `tell` takes what is being done, and what has been found.
+    """
+    from sandbox.cli.output_records import Mined
+
+    doing, found = tell
+    seeds: list[Seed] = []
+    tried = 0
     why: dict[str, int] = {}
     for each in miner.tried(order, passing):
         tried += 1
-        progress.doing(f"{found} of {order.count} seeds, {tried} defects tried")
+        doing(f"{len(seeds)} of {order.count} seeds, {tried} defects tried")
         if each.seed is None:
             why[each.why.partition(":")[0]] = why.get(each.why.partition(":")[0], 0) + 1
             continue
-        found += 1
+        seeds.append(each.seed)
         miner.mined.store(each.seed)
-        typer.echo(_described(each.seed))
-    typer.echo(f"{found} seeds of {tried} defects that were tried")
-    for reason, number in sorted(why.items(), key=lambda item: -item[1]):
-        typer.echo(f"  {number:4}  {line(reason)}")
-    return found
+        found(_described(each.seed))
+    found(f"{len(seeds)} seeds of {tried} defects that were tried")
+    why = dict(sorted(why.items(), key=lambda item: -item[1]))
+    for reason, number in why.items():
+        found(f"  {number:4}  {line(reason)}")
+    return Mined(passing=len(passing), tried=tried, seeds=tuple(seeds), refused=why)
 
 
 def _described(seed: "Seed") -> str:
@@ -95,11 +124,11 @@ def _described(seed: "Seed") -> str:
     )
 
 
-def _check(miner: "Miner", passing: frozenset[str]) -> int:
-    """Try each stored seed; 1 where one does not hold."""
-    bad = 0
+def _checked(miner: "Miner", passing: frozenset[str], tell: OnLine) -> "Iterator[StoredSeed]":
+    """Try each stored seed."""
+    from sandbox.cli.output_records import StoredSeed
+
     for seed in miner.mined.seeds.seeds:
         why = miner.holds(seed, passing)
-        bad += bool(why)
-        typer.echo(f"{coloured('bad' if why else 'ok ')}  {seed.id}  {line(why)}".rstrip())
-    return min(bad, 1)
+        tell(f"{coloured('bad' if why else 'ok ')}  {seed.id}  {line(why)}".rstrip())
+        yield StoredSeed(seed=seed.id, holds=not why, why=why)

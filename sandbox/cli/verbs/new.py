@@ -3,21 +3,41 @@
 import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.grouped import grouped
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, line
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from sandbox.cli.output_records import Made
     from sandbox.tasks.sources import Sources
 
 RELEASES = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a new repository takes from its origin."""
+
+    releases: Annotated[
+        int, typer.Option(min=1, max=100, help="How many releases, the newest ones.")
+    ] = RELEASES
+    requires: Annotated[
+        list[str] | None,
+        typer.Option(help="A package that the tests need, for its client; may be repeated."),
+    ] = None
+    like: Annotated[
+        str | None, typer.Option(help="Take what the tests need from this repository.")
+    ] = None
+
+
+@grouped
 def new(
     name: Annotated[str, typer.Argument(metavar="REPO[/TASK]", help="What is to be made.")],
     *,
@@ -30,22 +50,14 @@ def new(
             "git:FOLDER[@COMMIT].",
         ),
     ] = None,
-    releases: Annotated[
-        int, typer.Option(min=1, max=100, help="How many releases, the newest ones.")
-    ] = RELEASES,
-    requires: Annotated[
-        list[str] | None,
-        typer.Option(help="A package that the tests need, for its client; may be repeated."),
-    ] = None,
-    like: Annotated[
-        str | None, typer.Option(help="Take what the tests need from this repository.")
-    ] = None,
+    taken: Taken,
     defect_from: Annotated[
         Path | None, typer.Option(help="The task's defect: a checkout in which files were broken.")
     ] = None,
     oracle_from: Annotated[
         str | None, typer.Option(help="The task's oracle: a run that passed, of any other task.")
     ] = None,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Make a repository of `task_repos`, or a task of one.
@@ -61,35 +73,34 @@ def new(
             "A repository is made from releases, a task from a defect or a run.",
             "sandbox new REPO --from pypi:NAME, then sandbox new REPO/TASK --defect-from FOLDER.",
         )
+    from sandbox.cli import made_rows
+
     progress = Progress()
     with ExitStack() as stack:
         stack.callback(progress.close)
         if origin is not None:
-            asked = (repository, origin, releases, tuple(requires or ()), like)
-            lines = _repository(asked, progress.doing)
+            made = _repository(repository, origin, taken, progress.doing)
         elif defect_from is not None:
-            lines = _task(repository, task, defect_from, progress.doing)
+            made = _task(repository, task, defect_from, progress.doing)
         else:
-            lines = _harvested(repository, task, str(oracle_from), runs)
-    for text in lines:
-        typer.echo(text)
+            made = _harvested(repository, task, str(oracle_from), runs)
+    made_rows.tell("new", made, as_json=as_json)
 
 
-def _repository(
-    wanted: tuple[str, str, int, tuple[str, ...], str | None], on_line: Callable[[str], None]
-) -> list[str]:
+def _repository(name: str, where: str, taken: Taken, on_line: Callable[[str], None]) -> "Made":
+    from sandbox.cli.output_records import Made
     from sandbox.model import places
     from sandbox.tasks.authoring import new_repository, origin
 
-    name, where, releases, requires, like = wanted
-    if like and requires:
+    like = taken.like
+    if like and taken.requires:
         raise UsageError("--like takes what another repository needs.", "Leave --requires out.")
     made = new_repository.make(
         new_repository.Wanted(
             name,
             origin.parse(where),
-            releases,
-            requires,
+            taken.releases,
+            tuple(taken.requires or ()),
             like=new_repository.known(like) if like else None,
         ),
         places.new_tasks(),
@@ -98,17 +109,18 @@ def _repository(
     )
     found = made.repository
     counted = f"releases: {len(found.releases)}, requirements: {len(found.requirements)}"
-    return [
-        f"written to {made.folder}; {counted}",
-        *made.notes,
-        f"next: read it through, then sandbox mine {name}, or sandbox new {name}/TASK "
-        "--defect-from FOLDER"
+    steps = (
+        (f"sandbox mine {name}", f"or sandbox new {name}/TASK --defect-from FOLDER")
         if made.minable
-        else "next: read it through, then write a task (docs/write-a-task.md)",
-    ]
+        else ("write a task (docs/write-a-task.md)",)
+    )
+    return Made(
+        path=str(made.folder), told=counted, notes=made.notes, next=("read it through", *steps)
+    )
 
 
-def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) -> list[str]:
+def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) -> "Made":
+    from sandbox.cli.output_records import Made
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.run.mine import Miner
@@ -134,13 +146,13 @@ def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) ->
         )
     folder = planting.plant(mined, tried.seed, files, task, kept=passing)
     failing = f"{len(tried.seed.fail_to_pass)} of {len(passing)} tests fail"
-    return [
-        f"written to {folder}: {failing} with the defect in {', '.join(map(line, sorted(files)))}",
-        f"next: sandbox check {name}/{task}, sandbox validate {name}/{task}",
-    ]
+    told = f"{failing} with the defect in {', '.join(map(line, sorted(files)))}"
+    steps = (f"sandbox check {name}/{task}", f"sandbox validate {name}/{task}")
+    return Made(path=str(folder), told=told, next=steps)
 
 
-def _harvested(name: str, task: str, run: str, runs: Path | None) -> list[str]:
+def _harvested(name: str, task: str, run: str, runs: Path | None) -> "Made":
+    from sandbox.cli.output_records import Made
     from sandbox.run import harvest
     from sandbox.tasks import harvested, library
 
@@ -158,7 +170,7 @@ def _harvested(name: str, task: str, run: str, runs: Path | None) -> list[str]:
             f"sandbox harvest {run} {task} makes a task that refuses it.",
         )
     made = harvested.harvest(loaded, deeds, task)
-    return [f"written to {made}", f"next: sandbox validate {name}/{task} --only oracle"]
+    return Made(path=str(made), next=(f"sandbox validate {name}/{task} --only oracle",))
 
 
 def _sources() -> "Sources":

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress
 from sandbox.model.errors import UsageError
 
@@ -13,12 +14,16 @@ def plant(
     repository: Annotated[str, typer.Argument(help="A repository with seeds.")],
     seed: Annotated[str, typer.Argument(help="The id of a seed in its seeds.yaml.")],
     name: Annotated[str, typer.Argument(help="What the task is to be called.")],
+    *,
+    as_json: JsonOption = False,
 ) -> None:
     """Make a task of a seed: its defect, its oracle, and a prompt that gives nothing away.
 
     The folder task_repos/REPOSITORY/NAME is a draft that holds as it is: `sandbox record` adds the
     tests that keep passing, and operators make it harder (docs/seeds.md).
     """
+    from sandbox.cli import made_rows
+    from sandbox.cli.output_records import Made
     from sandbox.model import places
     from sandbox.tasks.images import package_clients
     from sandbox.tasks.seeds import mined_repository
@@ -41,6 +46,6 @@ def plant(
         )
     chosen = known[seed]
     folder = planting.plant(mined, chosen, replanted(mined, chosen), name)
-    typer.echo(f"written to {folder}")
     task = f"{repository}/{name}"
-    typer.echo(f"next: sandbox record {task}, sandbox check {task}, sandbox validate {task}")
+    steps = tuple(f"sandbox {verb} {task}" for verb in ("record", "check", "validate"))
+    made_rows.tell("plant", Made(path=str(folder), next=steps), as_json=as_json)

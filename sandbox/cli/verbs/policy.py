@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import line
 from sandbox.model.errors import UsageError
 
@@ -34,7 +35,7 @@ def explain(
     path: Annotated[
         list[str] | None, typer.Option(help="A file that the action names, from the worktree.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say which rule decides on a command, by which fields, and what would be asked.
 

@@ -1,12 +1,15 @@
 """`sandbox record`: write the ids of a task's tests, as the oracle tells them apart."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, line
 from sandbox.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from sandbox.cli.output_records import Rerecorded
 
 SHOWN = 10
 """Tests that are shown of each kind."""
@@ -18,12 +21,16 @@ def record(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit code 1 where it would differ.")
     ] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Run a task's hidden tests before and after the oracle's change, and write their ids."""
+    from sandbox.cli import outputs
+    from sandbox.cli.output_records import Rerecorded
     from sandbox.container import engines
     from sandbox.model import places, yaml_tree
     from sandbox.model.run_folder import write_whole
+    from sandbox.model.task_tests import RecordedTests
     from sandbox.run import recorded_tests
     from sandbox.tasks import library
     from sandbox.tasks.images import Images
@@ -45,20 +52,30 @@ def record(
         progress.close()
         engine.close()
     tests = loaded.task.tests
-    same = True
+    before = RecordedTests(fail_to_pass=tests.fail_to_pass, pass_to_pass=tests.pass_to_pass)
+    same, path = found.tests == before, loaded.folder / name
+    written = None if same or check else str(path)
+    if written:
+        write_whole(path, yaml_tree.text(found.tests.model_dump(mode="json")).encode())
+    told = Rerecorded(
+        task=task, tests=found.tests, before=before, left_out=found.left_out, written=written
+    )
+    if as_json:
+        outputs.write("record", told)
+    else:
+        _tell(told)
+    raise typer.Exit(1 if check and not same else 0)
+
+
+def _tell(told: "Rerecorded") -> None:
     for kind in ("fail_to_pass", "pass_to_pass"):
-        now, then = getattr(found.tests, kind), getattr(tests, kind)
-        same = same and now == then
+        now, then = getattr(told.tests, kind), getattr(told.before, kind)
         typer.echo(f"{kind}: {len(now)}, before {len(then)}")
         _show("+", [test for test in now if test not in then])
         _show("-", [test for test in then if test not in now])
-    _show("left out, it does not pass with the oracle's change:", list(found.left_out))
-    if check:
-        raise typer.Exit(0 if same else 1)
-    if not same:
-        path = loaded.folder / name
-        write_whole(path, yaml_tree.text(found.tests.model_dump(mode="json")).encode())
-        typer.echo(f"written to {path}")
+    _show("left out, it does not pass with the oracle's change:", list(told.left_out))
+    if told.written:
+        typer.echo(f"written to {told.written}")
 
 
 def _show(mark: str, tests: list[str]) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def replay(
     run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
     *,
     times: Annotated[int, typer.Option(min=1, max=1000, help="How often it is done again.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Do a run's actions again in a fresh world and say where its facts differ.

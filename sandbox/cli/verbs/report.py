@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.grouped import grouped
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.stored_runs import records
 from sandbox.cli.tables import count, interval, method, number, table
 from sandbox.cli.terminal import line
@@ -260,7 +260,7 @@ def report(
     ] = None,
     experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
     detail: Detail,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Report what stored runs add up to: what passed, how it went wrong, what it took."""

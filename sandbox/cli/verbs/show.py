@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.open_sessions import standing
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.run_end import end_rows
 from sandbox.cli.terminal import coloured, line, safe
 from sandbox.model.errors import UsageError
@@ -109,7 +109,7 @@ def user_rows(task: "Task") -> list[str]:
 def show(
     name: Annotated[str, typer.Argument(help="A task, or a run: `last` or the start of its name.")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     compiled: Annotated[
         bool, typer.Option("--compiled", help="Print what the task's plan is compiled to.")
     ] = False,

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import line, mutter
 
 
 def tasks(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     suite: Annotated[
         Path | None,
         typer.Option(help="List this suite instead; exit code 1 where it is not as pinned."),

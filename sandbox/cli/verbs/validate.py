@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.grouped import grouped
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def validate(
     tasks: Annotated[list[str], typer.Argument(help="Tasks.")],
     *,
     how: Thoroughness,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Prove a task: the oracle passes, nobody else does, and each time it is the same.

@@ -1,5 +1,6 @@
 """Baselines: an agent against itself, and whether the world has moved under it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,13 @@ def test_a_baseline_outlives_its_runs_and_is_never_overwritten(tmp_path: Path) -
     )
     code, output = told("baseline", "pin", "monday")
     assert (code, "already" in output) == (2, True)
+    one = json.loads(told("baseline", "pin", "sunday", "--json")[1])
+    assert (one["name"], one["runs"], one["agents"]) == ("sunday", 1, 1)
+    (tmp_path / "baselines" / "sunday.json").write_text("{")
+    listed = json.loads(told("baseline", "list", "--json")[1])
+    assert [(each["name"], each["runs"]) for each in listed] == [("monday", 1), ("sunday", 0)]
+    assert "sunday.json cannot be read" in listed[1]["problem"]
+    (tmp_path / "baselines" / "sunday.json").unlink()
     store.remove(folder)
     stored_run(store, "00000002-task", verdict=FAILED)
     code, output = told("compare", "--baseline", "monday")

@@ -113,6 +113,7 @@ ORDER = {
         {"inspect_tasks"},
     ),
     "cli": (
+        {"completion"},
         {
             "crash",
             "defaults",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class AgentsChoice:
         list[str] | None,
         typer.Option(
             help="`oracle`, `null`, `llm`, `human`, a preset (`sandbox agents list`), a YAML list,"
-            " a command, or `mcp`: who connects. May be repeated."
+            " a command, or `mcp`: who connects. May be repeated.",
+            autocompletion=completion.agents,
         ),
     ] = None
     preset: Annotated[

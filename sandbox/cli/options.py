@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
+
 if TYPE_CHECKING:
     from sandbox.model.store import Store
 
@@ -24,17 +26,21 @@ def open_store(runs: Path | None) -> "Store":
     return Store(runs or places.runs())
 
 
-def task_names(incomplete: str) -> list[str]:
-    """Complete the name of a task."""
-    from sandbox.tasks import library
-
-    return [name for name in library.names() if name.startswith(incomplete)]
-
-
+RunArgument = Annotated[
+    str,
+    typer.Argument(help="A run: `last` or the start of its name.", autocompletion=completion.runs),
+]
+TaskArgument = Annotated[
+    str, typer.Argument(help="A task, e.g. `humanize/file-sizes`.", autocompletion=completion.tasks)
+]
+ExperimentOption = Annotated[
+    str | None,
+    typer.Option(help="Only runs of this experiment.", autocompletion=completion.experiments),
+]
 TasksArgument = Annotated[
     list[str],
     typer.Argument(
         help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file.",
-        autocompletion=task_names,
+        autocompletion=completion.tasks,
     ),
 ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption, task_names
+from sandbox.cli import completion
+from sandbox.cli.options import JsonOption
 from sandbox.cli.tables import table
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import ClientError, UsageError
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 GATE_TASK = "humanize/file-sizes"
 
-PresetArgument = Annotated[str, typer.Argument(help="A preset: `sandbox agents list`.")]
+PresetArgument = Annotated[
+    str, typer.Argument(help="A preset: `sandbox agents list`.", autocompletion=completion.presets)
+]
 
 
 def about() -> None:
@@ -72,7 +75,11 @@ def install(preset: PresetArgument) -> None:
 
 def check(
     preset: Annotated[
-        str, typer.Argument(help="A preset: `sandbox agents list`, or a file of one's own.")
+        str,
+        typer.Argument(
+            help="A preset: `sandbox agents list`, or a file of one's own.",
+            autocompletion=completion.presets,
+        ),
     ] = "",
     *,
     command: Annotated[
@@ -185,7 +192,7 @@ def _standing(preset: "Preset") -> tuple[str | None, str]:
 
 def serve(
     task: Annotated[
-        str, typer.Argument(help="A task; its oracle is replayed.", autocompletion=task_names)
+        str, typer.Argument(help="A task; its oracle is replayed.", autocompletion=completion.tasks)
     ],
     *,
     script: Annotated[

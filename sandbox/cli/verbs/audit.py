@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import StoreError, UsageError
@@ -23,7 +24,10 @@ WORDS = {"clear": "ok ", "warning": "bad", "unknown": "-- "}
 
 def audit(
     tasks: Annotated[
-        list[str] | None, typer.Argument(help="Tasks; all of the project where none is named.")
+        list[str] | None,
+        typer.Argument(
+            help="Tasks; all of the project where none is named.", autocompletion=completion.tasks
+        ),
     ] = None,
     *,
     experiment: Annotated[

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import ExperimentOption, JsonOption, RunsOption, open_store
 from sandbox.cli.tables import table
 from sandbox.cli.verbs.report import TasksOption, chosen
 from sandbox.model.errors import StoreError
@@ -23,7 +23,7 @@ def about() -> None:
 def pin(
     name: Annotated[str, typer.Argument(help="A name that is not taken.")],
     *,
-    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
+    experiment: ExperimentOption = None,
     task: TasksOption = None,
     agent: Annotated[
         list[str] | None, typer.Option(help="Only runs of this agent; may be repeated.")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, size
 
@@ -11,7 +12,11 @@ from sandbox.cli.terminal import Progress, size
 def build(
     tasks: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TASK]...", help="Tasks; all where none is named."),
+        typer.Argument(
+            metavar="[TASK]...",
+            help="Tasks; all where none is named.",
+            autocompletion=completion.tasks,
+        ),
     ] = None,
     *,
     as_json: JsonOption = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import document, line, safe
 from sandbox.model.errors import CallError, UsageError
@@ -18,8 +19,15 @@ NOT_DONE = 1
 
 
 def call(
-    run: Annotated[str, typer.Argument(help="`last` or the start of the session's id.")],
-    action: Annotated[str, typer.Argument(help="An action, e.g. `read_file`.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="`last` or the start of the session's id.", autocompletion=completion.runs
+        ),
+    ],
+    action: Annotated[
+        str, typer.Argument(help="An action, e.g. `read_file`.", autocompletion=completion.actions)
+    ],
     arguments: Annotated[
         str, typer.Argument(metavar="[JSON]", help="Its arguments; `-` reads standard input.")
     ] = "{}",

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured, line
 
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 def check(
     tasks: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TASK]...", help="Tasks; all that have a graph if none is named."),
+        typer.Argument(
+            metavar="[TASK]...",
+            help="Tasks; all that have a graph if none is named.",
+            autocompletion=completion.tasks,
+        ),
     ] = None,
     *,
     bound: Annotated[

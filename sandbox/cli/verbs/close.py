@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.verbs.run import EXIT_CODES
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def close(
-    run: Annotated[str, typer.Argument(help="`last` or the start of the session's id.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="`last` or the start of the session's id.", autocompletion=completion.runs
+        ),
+    ],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the grade as JSON.")] = False,
     runs: RunsOption = None,

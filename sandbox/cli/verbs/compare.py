@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import ExperimentOption, JsonOption, RunsOption, open_store
 from sandbox.cli.tables import interval, number, table
 from sandbox.cli.terminal import line
 from sandbox.cli.verbs.report import TasksOption, chosen
@@ -120,7 +120,7 @@ def compare(
     canary: Annotated[
         str, typer.Option(help="With --baseline: an agent that always does the same.")
     ] = "oracle",
-    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
+    experiment: ExperimentOption = None,
     task: TasksOption = None,
     as_json: JsonOption = False,
     runs: RunsOption = None,

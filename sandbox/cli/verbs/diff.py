@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from sandbox.cli.change_rows import git_rows, row
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunArgument, RunsOption, open_store
 from sandbox.cli.terminal import line, safe
 
 
 def diff(
-    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
+    run: RunArgument = "last",
     *,
     patch: Annotated[bool, typer.Option("--patch", help="Show the text that changed.")] = False,
     generated: Annotated[

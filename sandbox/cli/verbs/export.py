@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import ExperimentOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, line
 from sandbox.cli.verbs.report import TasksOption, chosen
 from sandbox.model.errors import EvidenceError, SandboxError, StoreError, UsageError
@@ -52,7 +52,7 @@ def export(
     agent: Annotated[
         list[str] | None, typer.Option(help="Only runs of this agent; may be repeated.")
     ] = None,
-    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
+    experiment: ExperimentOption = None,
     runs: RunsOption = None,
 ) -> None:
     """Write stored runs, or tasks, in a format that other tools read.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import ExperimentOption, JsonOption, RunsOption, open_store
 from sandbox.cli.tables import interval, number
 from sandbox.cli.terminal import coloured, line
 from sandbox.cli.verbs.report import chosen
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def gate(
     file: Annotated[Path, typer.Argument(help="A YAML file with `conditions`.")],
     *,
-    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
+    experiment: ExperimentOption = None,
     as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:

@@ -1,17 +1,15 @@
 """`sandbox grade`: judge a run again from what is stored of it."""
 
-from typing import Annotated
-
 import typer
 
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunArgument, RunsOption, open_store
 from sandbox.cli.run_end import end_rows
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
 
 
 def grade(
-    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
+    run: RunArgument = "last",
     *,
     as_json: JsonOption = False,
     runs: RunsOption = None,

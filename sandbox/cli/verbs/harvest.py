@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunArgument, RunsOption, open_store
 from sandbox.model.errors import UsageError
 
 
 def harvest(
-    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")],
+    run: RunArgument,
     name: Annotated[
         str, typer.Argument(help="What the new task is to be called, in its repository.")
     ] = "",

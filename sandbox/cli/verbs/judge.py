@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.tables import number, table
 from sandbox.cli.terminal import Progress, line
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def judge(
-    experiment: Annotated[str, typer.Argument(help="An experiment of several agents.")],
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            help="An experiment of several agents.", autocompletion=completion.experiments
+        ),
+    ],
     *,
     rubric: Annotated[Path, typer.Option(help="A YAML file: question, criteria, times.")],
     model: Annotated[str, typer.Option(help="The model that judges.")],

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.model.errors import UsageError
 
@@ -15,7 +16,12 @@ _CHUNK = 1 << 16
 
 
 def mcp(
-    run: Annotated[str, typer.Argument(help="A run that goes on: `last` or how its id begins.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run that goes on: `last` or how its id begins.", autocompletion=completion.runs
+        ),
+    ],
     runs: RunsOption = None,
 ) -> None:
     """Serve the actions of a run that goes on as MCP tools over standard input and output.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import UsageError
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 
 def mine(
-    repository: Annotated[str, typer.Argument(help="A folder of `task_repos` with a mining.yaml.")],
+    repository: Annotated[
+        str,
+        typer.Argument(
+            help="A folder of `task_repos` with a mining.yaml.",
+            autocompletion=completion.repositories,
+        ),
+    ],
     *,
     count: Annotated[int, typer.Option(min=1, help="How many seeds are wanted.")] = 5,
     places: Annotated[int, typer.Option(min=1, max=4, help="Places that each one changes.")] = 1,

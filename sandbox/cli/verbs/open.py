@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import RunsOption, TaskArgument, open_store
 from sandbox.cli.terminal import Progress
 from sandbox.model.errors import CallError, UsageError
 
@@ -19,7 +19,7 @@ KEEPER = (sys.executable, "-P", "-m", "sandbox.cli.session_process")
 
 
 def open_session(
-    task: Annotated[str, typer.Argument(help="A task, e.g. `humanize/file-sizes`.")],
+    task: TaskArgument,
     *,
     idle: Annotated[
         float | None,

@@ -5,13 +5,16 @@ from typing import Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress
 from sandbox.model.errors import UsageError
 
 
 def plant(
-    repository: Annotated[str, typer.Argument(help="A repository with seeds.")],
+    repository: Annotated[
+        str, typer.Argument(help="A repository with seeds.", autocompletion=completion.repositories)
+    ],
     seed: Annotated[str, typer.Argument(help="The id of a seed in its seeds.yaml.")],
     name: Annotated[str, typer.Argument(help="What the task is to be called.")],
     *,

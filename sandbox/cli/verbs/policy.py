@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption
+from sandbox.cli.options import JsonOption, TaskArgument
 from sandbox.cli.terminal import line
 from sandbox.model.errors import UsageError
 
@@ -24,7 +24,7 @@ LATER = "What a script, a Makefile or a test starts in turn is decided when it s
 
 
 def explain(
-    task: Annotated[str, typer.Argument(help="A task, e.g. `humanize/file-sizes`.")],
+    task: TaskArgument,
     command: Annotated[
         list[str] | None,
         typer.Argument(help="After `--`: a shell line as one word, or a program and its words."),

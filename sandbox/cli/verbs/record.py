@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, line
 from sandbox.model.errors import UsageError
@@ -16,7 +17,12 @@ SHOWN = 10
 
 
 def record(
-    task: Annotated[str, typer.Argument(help="A task whose file says `tests.recorded`.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="A task whose file says `tests.recorded`.", autocompletion=completion.tasks
+        ),
+    ],
     *,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit code 1 where it would differ.")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import JsonOption, RunArgument, RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ MOST = 5
 
 
 def replay(
-    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
+    run: RunArgument = "last",
     *,
     times: Annotated[int, typer.Option(min=1, max=1000, help="How often it is done again.")] = 1,
     as_json: JsonOption = False,

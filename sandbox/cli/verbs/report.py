@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.grouped import grouped
-from sandbox.cli.options import JsonOption, RunsOption, open_store
+from sandbox.cli.options import ExperimentOption, JsonOption, RunsOption, open_store
 from sandbox.cli.stored_runs import records
 from sandbox.cli.tables import count, interval, method, number, table
 from sandbox.cli.terminal import line
@@ -251,14 +252,17 @@ class Detail:
 @grouped
 def report(
     run: Annotated[
-        list[str] | None, typer.Argument(help="Runs: `last` or the start of a name; else all.")
+        list[str] | None,
+        typer.Argument(
+            help="Runs: `last` or the start of a name; else all.", autocompletion=completion.runs
+        ),
     ] = None,
     *,
     task: TasksOption = None,
     agent: Annotated[
         list[str] | None, typer.Option(help="Only runs of this agent; may be repeated.")
     ] = None,
-    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
+    experiment: ExperimentOption = None,
     detail: Detail,
     as_json: JsonOption = False,
     runs: RunsOption = None,

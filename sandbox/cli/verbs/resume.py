@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.order import RETRIES, ordered
 from sandbox.model.errors import UsageError
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 def resume(
     name: Annotated[
-        str | None, typer.Argument(help="An experiment; the newest that is not over, otherwise.")
+        str | None,
+        typer.Argument(
+            help="An experiment; the newest that is not over, otherwise.",
+            autocompletion=completion.experiments,
+        ),
     ] = None,
     *,
     jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 1,

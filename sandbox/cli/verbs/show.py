@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.open_sessions import standing
 from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.run_end import end_rows
@@ -107,7 +108,13 @@ def user_rows(task: "Task") -> list[str]:
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A task, or a run: `last` or the start of its name.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A task, or a run: `last` or the start of its name.",
+            autocompletion=completion.runs_and_tasks,
+        ),
+    ],
     *,
     as_json: JsonOption = False,
     compiled: Annotated[
@@ -172,14 +179,14 @@ def _show_task(loaded: "LoadedTask", *, as_json: bool) -> None:
 
 def _show_run(folder: "RunFolder", record: "RunRecord", grade: "RunGrade") -> None:
     typer.echo(f"{record.id}  {record.task}  agent {line(record.acting)}  {record.started}")
-    for text in about_actor(record):
+    for text in (*end_rows(record, folder), *about_actor(record)):
         typer.echo(text)
     typer.echo(f"processes seen: {record.coverage or 'none'}")
     if client := record.client:
         typer.echo(f"client: {client.preset} {line(client.version)}; safety gate {client.gate}")
         for warning in client.warnings:
             typer.echo(f"  warning: {line(warning)}")
-    for row in (*end_rows(record, folder), *verdict_rows(grade)):
+    for row in verdict_rows(grade):
         typer.echo(row)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sandbox.cli.event_text import told
-from sandbox.cli.options import RunsOption, open_store
+from sandbox.cli.options import RunArgument, RunsOption, open_store
 from sandbox.cli.terminal import line
 from sandbox.model.errors import EvidenceError
 
@@ -22,7 +22,7 @@ def summary(entry: "Entry") -> str:
 
 
 def trace(
-    run: Annotated[str, typer.Argument(help="A run: `last` or the start of its name.")] = "last",
+    run: RunArgument = "last",
     *,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the trace as it is stored, one JSON a line.")

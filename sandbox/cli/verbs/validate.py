@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.grouped import grouped
 from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import Progress, coloured, line
@@ -63,7 +64,7 @@ class Thoroughness:
 
 @grouped
 def validate(
-    tasks: Annotated[list[str], typer.Argument(help="Tasks.")],
+    tasks: Annotated[list[str], typer.Argument(help="Tasks.", autocompletion=completion.tasks)],
     *,
     how: Thoroughness,
     as_json: JsonOption = False,

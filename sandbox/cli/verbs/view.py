@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import typer
 
+from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.terminal import mutter
 from sandbox.model.errors import UsageError
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 def view(
     name: Annotated[
         str | None,
-        typer.Argument(help="A run (`last` or the start of its name) or an experiment; else all."),
+        typer.Argument(
+            help="A run (`last` or the start of its name) or an experiment; else all.",
+            autocompletion=completion.runs_and_experiments,
+        ),
     ] = None,
     *,
     html: Annotated[

@@ -1,4 +1,4 @@
-"""What a wheel has besides the packages: tasks, image recipes, suites, and supervisors."""
+"""What a wheel has besides the packages: tasks, recipes, suites, supervisors, what draws plots."""
 
 import shutil
 import sys
@@ -28,8 +28,25 @@ class Hook(BuildHookInterface):
             name = compiler.carried_name(architecture)
             compiler.compile_to(self._built / name, architecture)
             build_data["force_include"][str(self._built / name)] = str(below / name)
+        self._carry_plots(build_data)
         for name in PROJECT:
             build_data["force_include"][str(Path(self.root) / name)] = f"sandbox/project/{name}"
+
+    def _carry_plots(self, build_data: dict[str, Any]) -> None:
+        """Add the plotting library's archive, as the pin says; a wheel without it fetches it later."""
+        from sandbox.model import documents, places
+        from sandbox.model.artifact import Artifact
+        from sandbox.model.errors import SourceError
+        from sandbox.tasks.sources.cache import Sources
+
+        pages = Path("sandbox/cli/pages")
+        pin = documents.load(Path(self.root) / pages / "plots.yaml", Artifact)
+        try:
+            file = Sources(places.cache()).fetch(pin, self.app.display_info)
+        except SourceError as error:
+            self.app.display_warning(f"The wheel has no plotting library: {error.message}")
+            return
+        build_data["force_include"][str(file)] = str(pages / "carried" / pin.filename)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was compiled."""

@@ -39,7 +39,7 @@ class RunMetrics(Record):
     label: str = ""
     """Its label alone."""
     mode: str = ""
-    """`raw`, `minimal` or `inside`."""
+    """`raw`, `minimal`, `product` (a client with a harness of its own) or `oracle`."""
     tags: dict[str, str] = {}
     version: str = ""
     """What tells the agent from another one of its label, where that is known."""

@@ -98,6 +98,17 @@ class RunRecord(Record):
         return "crashed" if self.crashed else self.verdict.value
 
     @property
+    def harness(self) -> str:
+        """What stood between a model and the run, for reports.
+
+        `product` is a client with a harness of its own, beside the container or inside; `oracle`
+        is the task's script.
+        """
+        if (self.actor.command or self.agent) == "oracle":
+            return "oracle"
+        return "product" if self.inside or self.client is not None else self.mode
+
+    @property
     def acting(self) -> str:
         """Who acted, for reports: the agent, where it ran, what stood beside it and bounded it."""
         where = "inside" if self.inside else self.mode

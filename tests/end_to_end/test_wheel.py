@@ -79,6 +79,18 @@ def test_it_works_where_there_is_no_checkout(
     assert page.returncode == 0, page.stderr
 
 
+def test_it_draws_plots_without_a_network(installed: Path, tmp_path: Path) -> None:
+    words = ("run", "inflection/house-terms", "--agent", "null", "--trials", "1")
+    made = called([installed, *words, "--experiment", "drawn"], tmp_path)
+    assert made.returncode == 1, made
+    apart = ["unshare", "--net", "env", f"SANDBOX_CACHE={tmp_path / 'empty'}"]
+    done = called([*apart, installed, "view", "drawn", "--html", "page.html"], tmp_path)
+    assert done.returncode == 0, done
+    text = (tmp_path / "page.html").read_text()
+    assert "uPlot" in text
+    assert "cannot be" not in done.stderr
+
+
 def test_a_fresh_environment_of_it_is_small_and_needs_no_compiler(
     wheel: Path, tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """Plots of a page: numbers that go into it as data, and the library that draws them.
 
 The library is not a part of this project: it is fetched by a pinned digest, as what tasks need is.
+A wheel carries the archive.
 """
 
 import tarfile
@@ -15,6 +16,8 @@ from sandbox.model.errors import SourceError
 from sandbox.tasks.sources.cache import Sources
 
 PIN = Path(__file__).with_name("plots.yaml")
+CARRIED = PIN.with_name("carried")
+"""Where a wheel has it."""
 _SCRIPT, _STYLE = "package/dist/uPlot.iife.min.js", "package/dist/uPlot.min.css"
 _LICENCE = "package/LICENSE"
 
@@ -57,6 +60,8 @@ def library(on_line: Callable[[str], None]) -> Library:
     pin = documents.load(PIN, Artifact)
     sources = Sources(places.cache())  # which installs no npm where there is none
     try:
+        if (carried := CARRIED / pin.filename).is_file() and not sources.cached(pin):
+            sources.adopt(pin, carried)
         file = sources.fetch(pin, on_line)
     except SourceError as error:
         return Library(problem=f"{error.message} {error.next_step}")

@@ -84,7 +84,7 @@ def measure(subject: Subject) -> RunMetrics:
         agent=record.acting,
         acting=record.acting,
         label=record.agent,
-        mode="inside" if record.inside else record.mode,
+        mode=record.harness,
         tags=record.actor.tags,
         version=record.version,
         verdict=record.verdict,

@@ -1,11 +1,12 @@
 from sandbox.grading.metrics.run_metrics import NAMES, Subject, measure, task_name
 from sandbox.model.atom import Atom
+from sandbox.model.client import ClientRecord
 from sandbox.model.event import Event, Final, RunEnded
 from sandbox.model.fact import Shown
 from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.rule import NeverAfter
-from sandbox.model.run import RunRecord
+from sandbox.model.run import Actor, RunRecord
 from sandbox.model.usage import ModelUsage
 from tests.graders.evidence import task
 from tests.sandbox.grading.metrics.traces import Step, asked, entries, shell, written
@@ -53,6 +54,22 @@ def test_every_rate_is_there_and_survives_storing() -> None:
     assert tuple(found.rates) == NAMES
     assert RunMetrics.model_validate_json(found.model_dump_json()) == found
     assert found.sizes == {"steps": 1, "seconds": 1.5}
+
+
+def test_the_four_modes_follow_from_who_acted() -> None:
+    client = ClientRecord(preset="p", version="1", known_version="1", gate="passed")
+    for changed, mode in (
+        ({}, "raw"),
+        ({"mode": "minimal"}, "minimal"),
+        ({"client": client}, "product"),
+        ({"inside": True}, "product"),
+        ({"agent": "oracle"}, "oracle"),
+        ({"agent": "named", "actor": Actor(command="oracle")}, "oracle"),
+        ({"agent": "oracle", "actor": Actor(command="sh agent")}, "raw"),
+    ):
+        record = RECORD.model_copy(update=changed)
+        subject = Subject(record=record, grade=None, entries=None, task=None, reference_length=None)
+        assert measure(subject).mode == mode
 
 
 def test_efficiency_compares_with_the_shortest_path_and_pays_for_success_alone() -> None:

@@ -4,7 +4,9 @@ The runs are copies of two real ones; of their files those that name the run are
 the measures that reports keep are filled in, as each run's end does.
 """
 
+import functools
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -19,11 +21,13 @@ from sandbox.grading import measured
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from tests.bench.clock import Measure, milliseconds
+from tests.end_to_end.looked import BROWSER
 
 RUNS = 10_000
 TASK = "inflection/house-terms"
 SANDBOX = Path(sys.executable).with_name("sandbox")
 ROUNDS = 3
+PAGE = f"the page of {RUNS // 2:,} runs, loaded in Chromium"
 
 
 def sandbox(*words: str | Path) -> None:
@@ -98,6 +102,44 @@ def until_it_works(store: Store, name: str) -> float:
     return taken
 
 
+def memory(store: Store, name: str, first: int, more: int) -> tuple[float, float]:
+    """MB of an experiment that goes on, after its first runs and after further ones."""
+    journal = store.root / "experiments" / name / "journal.jsonl"
+    lines = journal.read_bytes().count(b"\n")
+    words = (SANDBOX, "resume", name, "--jobs", "4", "--runs", store.root)
+    found = []
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as going:
+        for runs in (first, first + more):
+            while journal.read_bytes().count(b"\n") < lines + 2 * runs:  # begun, and over
+                assert going.poll() is None
+                time.sleep(0.1)
+            status = Path(f"/proc/{going.pid}/status").read_text()
+            found.append(int(status.partition("VmRSS:")[2].split()[0]) / 1024)
+        going.send_signal(signal.SIGINT)
+        try:
+            going.wait(60)
+        finally:
+            going.kill()
+    return found[0], found[1]
+
+
+def loaded(page: Path) -> float | None:
+    """Milliseconds until a browser has loaded a page; None where there is no browser."""
+    if BROWSER is None or importlib.util.find_spec("playwright") is None:
+        return None
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        taken = []
+        for _ in range(ROUNDS):
+            fresh = browser.new_page()
+            taken.append(milliseconds(functools.partial(fresh.goto, page.as_uri())))
+            fresh.close()
+        browser.close()
+    return min(taken)
+
+
 def measure() -> list[Measure]:
     place = Path(tempfile.mkdtemp(prefix="stored-"))
     try:
@@ -111,11 +153,26 @@ def measure() -> list[Measure]:
         report = min(
             milliseconds(lambda: sandbox("report", "--runs", place)) for _ in range(ROUNDS)
         )
+        page = place / "page.html"
+        drawn = functools.partial(sandbox, "view", "oracle", "--html", page, "--runs", place)
+        made = min(milliseconds(drawn) for _ in range(ROUNDS))
+        opened = loaded(page)
         resumed = min(until_it_works(store, "oracle") for _ in range(ROUNDS))
+        early, late = memory(store, "oracle", 20, 100)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     return [
         (f"`sandbox runs` over {RUNS:,} runs", "the bound, ms", listing, 300, 1, False),
         (f"`sandbox report` over {RUNS:,} runs", "the bound, ms", report, 3_000, 1, False),
         (f"`sandbox resume` of {RUNS:,} cells at work", "the bound, ms", resumed, 1_000, 1, False),
+        (
+            f"the page of {RUNS // 2:,} runs, made",
+            "the report over twice as many",
+            made,
+            report,
+            1,
+            False,
+        ),
+        *([] if opened is None else [(PAGE, "the bound, ms", opened, 2_000, 1, False)]),
+        ("MB of that experiment after 120 runs", "after 20, MB", late, early, 1.2, False),
     ]

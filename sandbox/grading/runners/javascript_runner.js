@@ -12,20 +12,43 @@ const v8 = require('v8');
 const threads = require('worker_threads');
 
 const CHANNEL = 3;
+const PRINTED = 2;
+const LONGEST = 300;
 const FINISHED = 16;
 const STATUSES = 200;
 const exit = process.reallyExit.bind(process);
 const { stringify } = JSON;
 
-// Outcomes by test; a name that comes again is told with its number.
+// A value as people read it, on one line.
+function shown(value) {
+  return typeof value === 'function' ? 'a function' : String(stringify(value));
+}
+
+// Print why a test failed. It is for people alone: no outcome rests on it, and all are written by now,
+// since a value of the candidate's may run code when it is looked at.
+function explain(test, say) {
+  try {
+    writeSync(PRINTED, `${test}: ${say(shown).replace(/\s+/g, ' ').slice(0, LONGEST)}\n`);
+  } catch {
+    // It says nothing, then.
+  }
+}
+
+// Outcomes by test; a name that comes again is told with its number. `say` gives the reason for one
+// that failed, and is called with what makes text of a value.
 function Outcomes(file) {
   const seen = new Map();
   const told = [];
+  const reasons = [];
   return {
-    add(name, outcome) {
+    add(name, outcome, say) {
       const count = (seen.get(name) || 0) + 1;
       seen.set(name, count);
-      told.push({ test: `${file}::${name}${count > 1 ? ` #${count}` : ''}`, outcome });
+      const test = `${file}::${name}${count > 1 ? ` #${count}` : ''}`;
+      told.push({ test, outcome });
+      if (say) {
+        reasons.push([test, say]);
+      }
     },
     // Write all, and end without what was registered for the exit.
     end() {
@@ -35,6 +58,7 @@ function Outcomes(file) {
         writeSync(CHANNEL, `${stringify(line)}\n`);
       }
       writeSync(CHANNEL, `${stringify({ end: told.length })}\n`);
+      reasons.forEach(([test, say]) => explain(test, say));
       exit(FINISHED + failed % STATUSES);
     },
   };

@@ -26,7 +26,9 @@ export default async function* report(events) {
       names[nesting] = name;
     } else if (event.type === 'test:pass' || event.type === 'test:fail') {
       if (details.type !== 'suite' || event.type === 'test:fail') {
-        outcomes.add([...names.slice(0, nesting), name].join(' > '), outcomeOf(event));
+        const { error } = details;
+        const say = error && (() => (error.cause || error).message);
+        outcomes.add([...names.slice(0, nesting), name].join(' > '), outcomeOf(event), say);
       }
     }
   }

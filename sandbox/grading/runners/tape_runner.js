@@ -40,8 +40,14 @@ function take(row) {
       test.parent = true;
     }
   } else if (row.type === 'assert' && test) {
-    const { ok, skip, todo } = row;
+    const { ok, skip, todo, name, expected, actual, error } = row;
     test.assertions.push({ ok, skip: skip || test.skip, todo: todo || test.todo });
+    if (!ok && !test.say) {
+      test.say = (shown) =>
+        'expected' in row || 'actual' in row
+          ? `${name}: expected ${shown(expected)}, got ${shown(actual)}`
+          : `${name}${error ? `: ${error.message}` : ''}`;
+    }
   } else if (row.type === 'end' && test) {
     test.ended = true;
   }
@@ -50,7 +56,7 @@ function take(row) {
 tape.createStream({ objectMode: true })
   .on('data', take)
   .on('end', () => {
-    tests.forEach((test) => outcomes.add(test.name, outcomeOf(test)));
+    tests.forEach((test) => outcomes.add(test.name, outcomeOf(test), test.say));
     outcomes.end();
   });
 

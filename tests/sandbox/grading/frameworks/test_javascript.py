@@ -175,6 +175,24 @@ def run(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize(
+    ("framework", "said"),
+    [
+        ("tape", "should be equal: expected 42, got 41"),
+        ("node:test", "Expected values to be strictly equal: 41 !== 42"),
+    ],
+)
+def test_what_failed_says_why_and_a_value_that_acts_changes_nothing(
+    run: Run, framework: str, said: str
+) -> None:
+    honest = run(framework, "module.exports = function () { return 41; };\n")
+    assert f"{ANSWER}: {said}" in honest.log
+    acting = "{ toJSON: function () { process.reallyExit(16); }, toString: process.abort }"
+    found = run(framework, f"module.exports = function () {{ return {acting}; }};\n")
+    assert found.outcomes.get(ANSWER, "failed") != "passed"
+
+
+@pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -> None:
     report = run(framework, RIGHT)

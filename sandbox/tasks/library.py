@@ -20,6 +20,7 @@ from sandbox.rules.policy import examples
 from sandbox.tasks import misspelt
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
+from sandbox.tasks.sources import listings
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
@@ -111,8 +112,18 @@ def _read(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
     inlined = compiler.inlined(file, folder)
     if inlined.tests.hidden is not None:
         listed = inlined.tests.fail_to_pass + inlined.tests.pass_to_pass
-        _refuse(folder / TASK, list(misspelt.tests(listed, folder / inlined.tests.hidden)))
+        hidden = folder / inlined.tests.hidden
+        slips = (*misspelt.tests(listed, hidden), *misspelt.script_tests(listed, hidden))
+        _refuse(folder / TASK, list(slips))
+    if released := _released(repository):
+        _refuse(folder / TASK, list(misspelt.unmatched(inlined, folder, released)))
     return inlined, repository
+
+
+def _released(repository: Repository) -> frozenset[str]:
+    """Give the files of all releases that are in the cache; none where one has to be fetched."""
+    found = [listings.names(places.cache(), each.source) for each in repository.releases]
+    return frozenset().union(*found) if all(found) else frozenset()
 
 
 def recorded(name: str) -> str | None:

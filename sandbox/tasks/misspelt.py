@@ -5,7 +5,7 @@ What is near to nothing may be meant; the checks that run a task find it (`docs/
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from sandbox.model.action import ACTIONS
@@ -17,8 +17,11 @@ Asked = tuple[Place, str, Iterable[str]]
 """Where an action stands, its name, and those of its arguments."""
 
 PROMPT, POLICY = "prompt", "policy"
+SCRIPTS = (".js", ".mjs", ".cjs")
 ALMOST = 0.92
 """How alike two paths have to be to be one path, once misspelt."""
+ALMOST_FOLDER = 0.9
+"""The same of folders, whose names are shorter."""
 
 
 def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
@@ -57,6 +60,60 @@ def tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
             yield f"{test}: {path} has no test {function}; did you mean {near[0]}?"
 
 
+def script_tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
+    """Say the same of hidden files of JavaScript, whose tests have names in quotes."""
+    for test in listed:
+        path, _, name = test.partition("::")
+        file = hidden / path
+        last = re.sub(r" #\d+$", "", name.rpartition(" > ")[2])
+        if not last or file.suffix not in SCRIPTS or not file.is_file():
+            continue
+        text = file.read_text("utf-8", "replace")
+        if last in text:
+            continue
+        known = {quoted for _, quoted in re.findall(r"(['\"`])((?:(?!\1)[^\\\n])+)\1", text)}
+        near = difflib.get_close_matches(last, known, n=1, cutoff=ALMOST)
+        if near:
+            yield f"{test}: {path} has no test {last!r}; did you mean {near[0]!r}?"
+
+
+def unmatched(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]:
+    """Say which globs and test ids match no file of the release, but are almost like one that does.
+
+    What the task lays out or its plan changes is there as well, and `generated` may name anything.
+    """
+    there = released | _laid_paths(file, folder)
+    for field, glob in dict.fromkeys(_globs(file)):
+        plain = is_plain(glob)
+        wanted = glob if plain else re.split(r"/?[^/]*[*?\[{]", glob, maxsplit=1)[0]
+        if not wanted or wanted.startswith(("/", "~")) or wanted in there:
+            continue
+        below = f"{wanted}/"
+        if any(path.startswith(below) for path in there):
+            continue
+        known = there if plain else {str(each) for path in there for each in Path(path).parents}
+        cutoff = ALMOST if plain else ALMOST_FOLDER
+        near = difflib.get_close_matches(wanted, known, n=1, cutoff=cutoff)
+        if near and Path(near[0]).suffix == Path(wanted).suffix:
+            yield f"{field}: nothing is called {wanted}; did you mean {near[0]}?"
+
+
+def _globs(file: TaskFile) -> Iterator[tuple[str, str]]:
+    scope = file.scope
+    for name in ("never", "user", "must", "may"):
+        yield from ((f"scope.{name}", glob) for glob in getattr(scope, name))
+    for rule in file.rules:
+        for atom in rule.atoms:
+            named = [each for each in (atom.changes, atom.reads) if each is not None]
+            yield from ((f"rule {rule.id}", glob) for glob in named)
+    for milestone in file.milestones:
+        reached = milestone.reached
+        named = [each for each in (reached.changes, reached.reads) if each is not None]
+        yield from ((f"milestone {milestone.id}", glob) for glob in named)
+    for test in file.tests.fail_to_pass + file.tests.pass_to_pass:
+        yield f"test {test}", test.partition("::")[0]
+
+
 def paths(file: TaskFile, folder: Path) -> Iterator[str]:
     """Say which paths of rules and statements the task does not know, but one almost like them."""
     known = _known_paths(file, folder)
@@ -80,7 +137,15 @@ def paths(file: TaskFile, folder: Path) -> Iterator[str]:
 
 def _known_paths(file: TaskFile, folder: Path) -> set[str]:
     """Give the paths that a task names, and those of the files that it lays out."""
-    known = {glob for glob in (*file.scope.must, *file.scope.may) if is_plain(glob)}
+    return {
+        *(glob for glob in (*file.scope.must, *file.scope.may) if is_plain(glob)),
+        *_laid_paths(file, folder),
+    }
+
+
+def _laid_paths(file: TaskFile, folder: Path) -> set[str]:
+    """Give the paths that a plan changes, and those of the files that a task lays out."""
+    known: set[str] = set(file.tests.own)
     for deed in file.plan.deeds if file.plan else ():
         known |= {*deed.changes, str(deed.arguments.get("path", ""))}
     for each in (*(overlay.folder for overlay in file.world.overlays), file.tests.hidden):

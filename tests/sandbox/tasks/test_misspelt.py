@@ -99,3 +99,53 @@ def test_a_place_or_a_path_of_a_rule_is_like_one_that_is_known(
     task.write_text(text.replace(old, new, 1))
     with pytest.raises(DocumentError, match=r"did you mean src/humanize/AGENTS\.md"):
         library.load(NAME)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "near"),
+    [
+        ("    - pyproject.toml\n", "    - pyprojct.toml\n", "pyproject.toml"),
+        (
+            "    - src/humanize/number.py\n",
+            "    - src/humanize/numbr.py\n",
+            "src/humanize/number.py",
+        ),
+        ("changes: src/humanize/filesize.py", "changes: src/humanise/**", "src/humanize"),
+    ],
+)
+def test_a_glob_that_matches_nothing_is_like_a_path_of_the_release(
+    task: Path, old: str, new: str, near: str
+) -> None:
+    text = task.read_text()
+    assert old in text
+    task.write_text(text.replace(old, new, 1))
+    with pytest.raises(DocumentError) as caught:
+        library.load(NAME)
+    assert f"did you mean {near}?" in caught.value.message
+
+
+def test_a_listed_test_is_of_a_file_of_the_release(task: Path) -> None:
+    listed = task.parent / "tests.yaml"
+    first = "tests/test_time.py::test_naturaldelta"
+    listed.write_text(f"{listed.read_text()}  - 'tests/test_tine.py::test_naturaldelta'\n")
+    with pytest.raises(DocumentError, match=r"did you mean tests/test_time\.py"):
+        library.load(NAME)
+    listed.write_text(listed.read_text().replace("tests/test_tine.py::test_naturaldelta", first))
+    library.load(NAME)
+
+
+def test_the_name_of_a_hidden_test_in_javascript_is_like_one_that_is_there(task: Path) -> None:
+    listed = task.parents[2] / "qs/guard-once/tests.yaml"
+    text = listed.read_text()
+    assert "js::allowPrototypes lets them in" in text
+    listed.write_text(text.replace("allowPrototypes lets", "allowPrototype lets"))
+    with pytest.raises(DocumentError, match="did you mean 'allowPrototypes lets them in'"):
+        library.load("qs/guard-once")
+
+
+def test_without_the_release_nothing_is_guessed(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_CACHE", str(tmp_path / "empty"))
+    task.write_text(task.read_text().replace("    - pyproject.toml\n", "    - pyprojct.toml\n", 1))
+    library.load(NAME)

@@ -33,7 +33,7 @@ class Hook(BuildHookInterface):
             build_data["force_include"][str(Path(self.root) / name)] = f"sandbox/project/{name}"
 
     def _carry_plots(self, build_data: dict[str, Any]) -> None:
-        """Add the plotting library's archive, as the pin says; a wheel without it fetches it later."""
+        """Add the plotting library's archive; a wheel without it fetches it at first use."""
         from sandbox.model import documents, places
         from sandbox.model.artifact import Artifact
         from sandbox.model.errors import SourceError

@@ -87,7 +87,7 @@ class FolderImporter:
     def _judged(self, folder: Path) -> Judged:
         loaded = library.load_at(folder)
         image = self.workshop.images.ensure(loaded, self.workshop.tell)
-        return self.workshop.judged(narrowed(loaded, self.patience), image)
+        return self.workshop.judged(_narrowed(loaded, self.patience), image)
 
     def _built(self, foreign: Foreign, folder: Path) -> tuple[Container, tuple[str, ...]]:
         """Build its author's image with what ours has: of its own base, or of ours for it."""
@@ -127,7 +127,7 @@ class FolderImporter:
         return container.model_copy(update={"variables": {**kept, **container.variables}}), notes
 
 
-def narrowed(loaded: LoadedTask, seconds: float) -> LoadedTask:
+def _narrowed(loaded: LoadedTask, seconds: float) -> LoadedTask:
     """Give a task whose limits of time are at most so long; what it was written with stays."""
     task = loaded.task
     limits = task.limits.model_copy(

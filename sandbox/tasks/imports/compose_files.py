@@ -36,11 +36,10 @@ def read(data: Mapping[str, object]) -> Service:
         return Service(problems=("it needs several containers",))
     beside = [key for key in data if key not in PLAIN]
     notes = [f"Not kept of its compose file: {some(beside, SHOWN)}."] if beside else []
-    for value in services.values():
-        if not isinstance(value, dict):
-            return Service(problems=("its compose file's service has no fields",))
-        return _service(value, notes)
-    return Service(notes=tuple(notes))
+    value = next(iter(services.values()), {})
+    if not isinstance(value, dict):
+        return Service(problems=("its compose file's service has no fields",))
+    return _service(value, notes)
 
 
 def _service(value: dict[str, object], notes: list[str]) -> Service:

@@ -36,7 +36,7 @@ def read(data: Mapping[str, object]) -> Service:
         return Service(problems=("it needs several containers",))
     beside = [key for key in data if key not in PLAIN]
     notes = [f"Not kept of its compose file: {some(beside, SHOWN)}."] if beside else []
-    value = next(iter(services.values()), {})
+    value: object = next(iter(services.values()), {})
     if not isinstance(value, dict):
         return Service(problems=("its compose file's service has no fields",))
     return _service(value, notes)

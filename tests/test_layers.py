@@ -52,6 +52,7 @@ ORDER = {
         {"world_layer"},
     ),
     "tasks": (
+        {"parameters"},
         {"differences", "misspelt", "plans", "sources", "template"},
         {"library"},
         {"repos", "suites"},

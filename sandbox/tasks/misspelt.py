@@ -11,6 +11,7 @@ from pathlib import Path
 from sandbox.model.action import ACTIONS
 from sandbox.model.glob import Globs, is_plain
 from sandbox.model.task import ScriptedAction, TaskFile
+from sandbox.tasks import parameters
 
 Place = tuple[str | int, ...]
 Asked = tuple[Place, str, Iterable[str]]
@@ -54,10 +55,23 @@ def tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
         file = hidden / path
         if not function or file.suffix != ".py" or not file.is_file():
             continue
-        known = set(re.findall(r"def\s+(test\w*)", file.read_text("utf-8", "replace")))
+        text = file.read_text("utf-8", "replace")
+        known = set(re.findall(r"def\s+(test\w*)", text))
         near = difflib.get_close_matches(function, known, n=1, cutoff=0.8)
         if function not in known and near:
             yield f"{test}: {path} has no test {function}; did you mean {near[0]}?"
+        else:
+            given = name.partition("[")[2].removesuffix("]")
+            yield from _parameters(test, function, given, text)
+
+
+def _parameters(test: str, function: str, given: str, text: str) -> Iterator[str]:
+    known = parameters.by_function(text).get(function, frozenset())
+    # Ids that would be the same have a number at their ends.
+    if not known or given in known or re.sub(r"_?\d+$", "", given) in known:
+        return
+    near = (difflib.get_close_matches(given, sorted(known), n=1) or sorted(known))[0]
+    yield f"{test}: {function} has other parameters; did you mean {function}[{near}]?"
 
 
 def script_tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:

@@ -143,6 +143,22 @@ def test_the_name_of_a_hidden_test_in_javascript_is_like_one_that_is_there(task:
         library.load("qs/guard-once")
 
 
+@pytest.mark.parametrize(
+    ("new", "near"), [("[boxs-box]", "[boxes-box]"), ("[box]", "[boxes-box]"), ("", "[boxes-box]")]
+)
+def test_the_parameters_of_a_hidden_test_are_those_of_its_file(
+    task: Path, new: str, near: str
+) -> None:
+    listed = task.parents[2] / "inflection/house-terms/tests.yaml"
+    function = "test_other_words_are_as_before"
+    text = listed.read_text()
+    assert f"{function}{near}" in text
+    listed.write_text(text.replace(f"{function}{near}", f"{function}{new}"))
+    with pytest.raises(DocumentError) as caught:
+        library.load("inflection/house-terms")
+    assert f"did you mean {function}{near}?" in caught.value.message
+
+
 def test_without_the_release_nothing_is_guessed(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ Fields: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Containe
 """
 
 import io
+import secrets
 import tarfile
 import time
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from sandbox.container.engines.base import (
     SUDO,
     SessionSpec,
 )
+from sandbox.model.places import cache
 
 SUPERVISOR = f"{RESERVED}/supervisor"
 CONTROL = f"{RESERVED}/control"
@@ -39,6 +41,18 @@ class Shared:
 def hosts(hostname: str) -> str:
     """What the container's /etc/hosts says; the engine writes none where the network is off."""
     return f"127.0.0.1\tlocalhost {hostname}\n::1\tlocalhost\n"
+
+
+def hosts_file(hostname: str) -> Path:
+    """A file for /etc/hosts, made once for each name."""
+    path = cache() / "hosts" / hostname
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{secrets.token_hex(8)}")
+        partial.write_text(hosts(hostname))
+        partial.chmod(0o644)
+        partial.replace(path)
+    return path
 
 
 def body(

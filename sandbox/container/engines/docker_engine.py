@@ -6,17 +6,14 @@ import functools
 import os
 import secrets
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, wait
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from sandbox.container.engines import creation
 from sandbox.container.engines.base import ContainerInfo, EngineInfo, SessionSpec
+from sandbox.container.engines.container_session import ContainerSession
 from sandbox.container.engines.docker import (
-    REQUEST_SECONDS,
     APIClient,
     ConflictError,
     MissingError,
@@ -24,25 +21,22 @@ from sandbox.container.engines.docker import (
     translated,
 )
 from sandbox.container.engines.docker_images import DockerImages
-from sandbox.container.engines.docker_session import DockerSession
 from sandbox.container.engines.docker_storage import DockerStorage
 from sandbox.container.engines.endpoints import Endpoint
 from sandbox.container.engines.hijack import attach
 from sandbox.container.engines.interception import allowed
 from sandbox.container.engines.runtimes import Runtime
 from sandbox.container.engines.streams import AttachStream, Listener, SocketStream, Unreachable
+from sandbox.container.engines.uninterrupted import uninterrupted
 from sandbox.container.supervisor import compiler as supervisor
 from sandbox.model.architecture import kernel_name
 from sandbox.model.errors import EngineError, UsageError
-from sandbox.model.places import cache
 
 READY_SECONDS = 30.0
 NOTICE_SECONDS = 2.0
 """How long an engine may take to notice that a container has ended."""
 KILLED = 128 + 9
 SELINUX = Path("/sys/fs/selinux/enforce")
-
-Result = TypeVar("Result")
 
 
 class DockerEngine(DockerImages):
@@ -84,7 +78,7 @@ class DockerEngine(DockerImages):
         """What is free on its disk, None where this host cannot tell."""
         return self._storage.free_bytes()
 
-    def start(self, spec: SessionSpec) -> DockerSession:
+    def start(self, spec: SessionSpec) -> ContainerSession:
         """Start a container and return once its supervisor has answered."""
         # The engine cannot copy files out of a container whose socket's folder is gone.
         if self._by_socket() and not spec.keep:
@@ -132,7 +126,7 @@ class DockerEngine(DockerImages):
             atexit.unregister(self._remove_owned)
         self._client.close()
 
-    def _launch(self, spec: SessionSpec, listener: Listener | None) -> DockerSession:
+    def _launch(self, spec: SessionSpec, listener: Listener | None) -> ContainerSession:
         name = f"sandbox-{secrets.token_hex(8)}"
         self._owned.add(name)
         stream: SocketStream | None = None
@@ -148,7 +142,7 @@ class DockerEngine(DockerImages):
                 alive = functools.partial(self._running, name)
                 stream = SocketStream(listener.accept(alive, READY_SECONDS), explain)
             assert stream is not None  # noqa: S101 - one of the two branches has set it
-            return DockerSession(
+            return ContainerSession(
                 stream,
                 ready_timeout=READY_SECONDS,
                 container=name,
@@ -183,7 +177,9 @@ class DockerEngine(DockerImages):
         whole = functools.partial(
             creation.body,
             replace(spec, interception=allowed(spec.interception)),
-            shared=creation.Shared(program, _hosts(spec.hostname)) if self._mounts else None,
+            shared=creation.Shared(program, creation.hosts_file(spec.hostname))
+            if self._mounts
+            else None,
             control=listener.folder if listener else None,
             cpus=float(self._facts.get("NCPU") or spec.limits.cpus),
             runtime=self._runtime.name if self._runtime.chosen else None,
@@ -293,40 +289,3 @@ class DockerEngine(DockerImages):
         for name in tuple(self._owned):
             with contextlib.suppress(EngineError):
                 self.remove_container(name)
-
-
-def _hosts(hostname: str) -> Path:
-    """A file for /etc/hosts, made once for each name."""
-    path = cache() / "hosts" / hostname
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{secrets.token_hex(8)}")
-        partial.write_text(creation.hosts(hostname))
-        partial.chmod(0o644)
-        partial.replace(path)
-    return path
-
-
-def uninterrupted(call: Callable[[], Result]) -> Result:
-    """The result of `call`, which goes on to its end even where the wait for it is interrupted.
-
-    An engine that has been told to create does so whether or not we stay to hear the answer;
-    only after the answer can the container be removed for certain.
-    """
-    future: Future[Result] = Future()
-
-    def work() -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits
-            future.set_exception(error)
-
-    try:
-        Thread(target=work, daemon=True).start()
-        return future.result()
-    except BaseException:
-        if not future.cancel():  # else it has not begun and never will
-            wait([future], timeout=REQUEST_SECONDS)
-        raise

@@ -1,13 +1,29 @@
 """Reach the engine. The Docker library is imported only when this is called."""
 
+import os
+
 from sandbox.container.engines.base import Engine
+from sandbox.model.errors import UsageError
+
+VARIABLE = "SANDBOX_ENGINE"
+ENGINES = ("docker", "native")
 
 
 def connect() -> Engine:
-    """The engine of DOCKER_HOST, of the Docker context, or of a socket in its usual place.
+    """The native engine where SANDBOX_ENGINE says so, else one behind the Docker API.
 
+    That is the engine of DOCKER_HOST, of the Docker context, or of a socket in its usual place.
     Raises `EngineError`, which says where it looked and what each place answered.
     """
+    chosen = os.environ.get(VARIABLE) or "docker"
+    if chosen not in ENGINES:
+        raise UsageError(
+            f"{VARIABLE} is {chosen!r}.", f"Set it to {' or '.join(ENGINES)}, or not at all."
+        )
+    if chosen == "native":
+        from sandbox.container.engines.native.engine import NativeEngine
+
+        return NativeEngine.connect()
     from sandbox.container.engines.docker_engine import DockerEngine
 
     return DockerEngine.connect()

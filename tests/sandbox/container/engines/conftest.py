@@ -6,6 +6,7 @@ import pytest
 
 from sandbox.container.engines import connect
 from sandbox.container.engines.base import Engine
+from sandbox.container.engines.native.engine import NativeEngine
 from tests.sandbox.container.engines import root_file_system
 
 TAG = f"sandbox-test-engines:{os.getpid()}"
@@ -20,6 +21,16 @@ def root_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def docker(root_archive: Path) -> Iterator[Engine]:
     """The engine of this machine, holding the image TAG."""
     engine = connect()
+    engine.import_image(root_archive, tag=TAG, labels={"sandbox.test": "engines"})
+    yield engine
+    engine.remove_image(TAG)
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def native(root_archive: Path) -> Iterator[Engine]:
+    """The native engine, holding the image TAG."""
+    engine = NativeEngine.connect()
     engine.import_image(root_archive, tag=TAG, labels={"sandbox.test": "engines"})
     yield engine
     engine.remove_image(TAG)

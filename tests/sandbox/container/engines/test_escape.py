@@ -16,9 +16,10 @@ pytestmark = pytest.mark.engine
 DOCUMENT = Path(__file__).parents[4] / "docs" / "isolation.md"
 
 
-@pytest.fixture(scope="module")
-def session(docker: Engine) -> Iterator[Session]:
-    with docker.start(SessionSpec(TAG)) as session:
+@pytest.fixture(scope="module", params=["docker", "native"])
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    engine: Engine = request.getfixturevalue(request.param)
+    with engine.start(SessionSpec(TAG)) as session:
         yield session
 
 

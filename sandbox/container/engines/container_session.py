@@ -1,4 +1,4 @@
-"""One container of a Docker engine, with the supervisor's methods and its container's life."""
+"""One container of an engine, with the supervisor's methods and its container's life."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -11,7 +11,7 @@ from sandbox.container.supervisor.client import Supervisor
 from sandbox.model.session import DiskUse
 
 
-class DockerSession(Supervisor):
+class ContainerSession(Supervisor):
     """A session: everything a supervisor does, and a container that `close` removes."""
 
     def __init__(

@@ -55,7 +55,8 @@ def pack(folder: Path, target: Path) -> str:
                 continue
             member.uname = member.gname = ""
             if capability := _attribute(path, CAPABILITY):
-                member.pax_headers = {f"SCHILY.xattr.{CAPABILITY}": capability.decode("utf-8", "surrogateescape")}
+                spelt = capability.decode("utf-8", "surrogateescape")
+                member.pax_headers = {f"SCHILY.xattr.{CAPABILITY}": spelt}
             if member.isreg():
                 with path.open("rb") as file:
                     archive.addfile(member, file)

@@ -21,6 +21,7 @@ from sandbox.container.engines.native.store import ImageStore, StoredImage, conf
 from sandbox.model.errors import ImageError
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+RESOLVING = ("/etc/resolv.conf", "/etc/hosts")
 PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy")
 
 
@@ -71,7 +72,12 @@ class Build:
         given = {name: self.order.arguments[name] for name in self._proxies()}
         variables = {"PATH": DEFAULT_PATH, **given, **self.variables}
         step = bundle.Step(
-            dockerfile.command(line), variables, self.user, self.workdir, self.order.network
+            dockerfile.command(line),
+            variables,
+            self.user,
+            self.workdir,
+            alone=self.order.network == "none",
+            mounts=self._resolving(),
         )
         name = f"build-{self.folder.name.lstrip('.')}"
         capabilities = bundle.names(bundle.BUILDING)
@@ -91,6 +97,29 @@ class Build:
         if process.returncode:
             reason = f"the command of line {line.number} ended with {process.returncode}"
             raise progress.failure(f"Building {self.order.tag}", reason, self.last)
+
+    def numbered(self, line: Line, user: str) -> str:
+        """Give a user, or `user:group`, by numbers: as the image's own files say."""
+        name, colon, group = user.partition(":")
+        try:
+            number, first = self._found(name, "passwd")
+            return f"{number}:{self._found(group, 'group')[0] if colon else first}"
+        except KeyError as error:
+            raise line.refused(f"the image knows no {error.args[0]}") from error
+
+    def _found(self, name: str, file: str) -> tuple[str, str]:
+        """The number of a user or group, and the number after it in its line."""
+        if name.isdigit():
+            return name, name
+        for folder in (self.folder / "upper", *self.lower):
+            path = folder / "etc" / file
+            if path.is_file() and not path.is_symlink():
+                for row in path.read_text("utf-8", "replace").splitlines():
+                    fields = row.split(":")
+                    if fields[0] == name:
+                        return fields[2], fields[3]
+                break
+        raise KeyError(name)
 
     def copy(self, line: Line) -> None:
         """Lay files of the context into the image."""
@@ -126,6 +155,22 @@ class Build:
         if process.returncode:
             raise ImageError(f"{source.name} cannot be laid: {said.decode(errors='replace')}")
 
+    def _resolving(self) -> dict[str, Path]:
+        """Copy what names are found by, where the network is this host's."""
+        if self.order.network == "none":
+            return {}
+        found = {path: self.folder / Path(path).name for path in RESOLVING}
+        for path, copy in found.items():
+            copy.write_bytes(Path(path).read_bytes() if Path(path).exists() else b"")
+        return found
+
+    def forget_places(self) -> None:
+        """Remove the empty files that were made for others to be mounted on."""
+        for path in RESOLVING:
+            place = self.folder / "upper" / path.lstrip("/")
+            if place.is_file() and not place.is_symlink() and not place.stat().st_size:
+                place.unlink()
+
     def _proxies(self) -> list[str]:
         return [name for name in self.order.arguments if name.lower() in PROXIES]
 
@@ -154,6 +199,7 @@ def build(store: ImageStore, order: Order, find: Callable[[str], StoredImage]) -
             _carry_out(work, line, store, find)
         if work.base is None:
             raise ImageError(f"Building {order.tag} failed: its Dockerfile has no FROM.")
+        work.forget_places()
         names = list(work.base.layers)
         if any((folder / "upper").iterdir()):
             names.append(_kept(store, folder))
@@ -189,7 +235,7 @@ def _carry_out(
         case "LABEL":
             work.labels |= dockerfile.pairs(line, work.variables)
         case "USER":
-            work.user = dockerfile.expanded(line.rest, work.variables)
+            work.user = work.numbered(line, dockerfile.expanded(line.rest, work.variables))
         case "WORKDIR":
             named = dockerfile.expanded(line.rest, work.variables)
             work.workdir = os.path.normpath(Path(work.workdir) / named)

@@ -45,8 +45,6 @@ BUILDING = (
     *("NET_BIND_SERVICE", "NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
 )
 """What a step of a build may do, as with Docker."""
-RESOLVING = (Path("/etc/resolv.conf"), Path("/etc/hosts"))
-"""How names are found by a step that has this host's network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +111,15 @@ class Step:
     user: str
     """By numbers, `user` or `user:group`; empty for root."""
     folder: str
-    network: str
-    """`host` or `none`."""
+    alone: bool
+    """Whether it has no network, else it has this host's."""
+    mounts: Mapping[str, Path]
+    """Files of this host by where it finds them; it may write to them."""
 
 
 def building(step: Step, root: Path, name: str, profile: Mapping[str, Any]) -> dict[str, Any]:
     """The runtime's configuration of a step of a build: as root of what it builds."""
-    alone = step.network == "none"
-    mounts = [] if alone else [_bind(path, str(path)) for path in RESOLVING if path.exists()]
+    mounts = [_bind(path, target, "rw") for target, path in step.mounts.items()]
     user, _, group = (step.user or "0:0").partition(":")
     return {
         "ociVersion": "1.0.0",
@@ -135,7 +134,9 @@ def building(step: Step, root: Path, name: str, profile: Mapping[str, Any]) -> d
         "hostname": "build",
         "mounts": [*_file_systems(), *mounts],
         "linux": {
-            "namespaces": [{"type": kind} for kind in NAME_SPACES if alone or kind != "network"],
+            "namespaces": [
+                {"type": kind} for kind in NAME_SPACES if step.alone or kind != "network"
+            ],
             "cgroupsPath": f"/sandbox/{name}",
             "resources": {"devices": [{"allow": False, "access": "rwm"}]},
             "seccomp": profile,

@@ -4,6 +4,7 @@ It is compiled once for each state of its sources, by ziglang, which a package h
 """
 
 import contextlib
+import functools
 import hashlib
 import importlib.util
 import os
@@ -51,7 +52,7 @@ def binary(architecture: str) -> Path:
             "Install it beside this package: pip install 'sandbox[development]'.",
         )
     folder = places.cache().absolute() / "supervisor"
-    built = folder / f"supervisor-{name}-{_digest(version('ziglang'))}"
+    built = folder / f"supervisor-{name}-{_digest(_ziglang())}"
     if not built.exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -76,12 +77,26 @@ def carried_name(architecture: str) -> str:
 
 def _digest(compiler: str = "") -> str:
     """What the binary depends on: flags, compiler and sources."""
+    with os.scandir(SOURCE) as entries:
+        found = [(each.path, each.stat()) for each in entries]
+    # Read again only where a file has changed: each container's start asks.
+    state = tuple(sorted((path, stat.st_mtime_ns, stat.st_size) for path, stat in found))
+    return _digest_of((*FLAGS, compiler), state)
+
+
+@functools.lru_cache(maxsize=8)
+def _digest_of(parts: tuple[str, ...], state: tuple[tuple[str, int, int], ...]) -> str:
     digest = hashlib.sha256()
-    for part in (*FLAGS, compiler):
+    for part in parts:
         digest.update(part.encode() + b"\0")
-    for path in sorted(SOURCE.iterdir()):
+    for path in (Path(path) for path, _, _ in state):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _ziglang() -> str:
+    return version("ziglang")
 
 
 def compile_to(target: Path, architecture: str) -> None:

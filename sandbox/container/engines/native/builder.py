@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sandbox.container.engines import progress
 from sandbox.container.engines.context import archive as packed
-from sandbox.container.engines.native import bundle, crun, dockerfile, layers, profile
+from sandbox.container.engines.native import bundle, crun, dockerfile, layers, mounting, profile
 from sandbox.container.engines.native.dockerfile import Line
 from sandbox.container.engines.native.store import ImageStore, StoredImage, configuration
 from sandbox.model.errors import ImageError
@@ -85,7 +85,7 @@ class Build:
             step, self.folder / "root", name, profile.read(os.uname().machine, capabilities)
         )
         (self.folder / "config.json").write_text(json.dumps(config))
-        options = crun.overlay(self.lower, self.folder)
+        options = mounting.overlay(self.lower, self.folder)
         process = crun.start(name, self.folder, options, subprocess.PIPE, subprocess.STDOUT)
         try:
             self._follow(process)
@@ -140,11 +140,13 @@ class Build:
 
     def _lay(self, source: Path, target: str, owner: str) -> None:
         program = [sys.executable, "-m", "sandbox.container.engines.native.laying"]
-        options = crun.overlay(self.lower, self.folder)
         root = self.folder / "root"
-        command = crun.within(options, root, [*program, str(root), target, owner])
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        with mounting.start(
+            [*program, str(root), target, owner],
+            root,
+            mounting.overlay(self.lower, self.folder),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         ) as process:
             assert process.stdin is not None  # noqa: S101 - it is a pipe
             with contextlib.suppress(BrokenPipeError):

@@ -8,23 +8,18 @@ import contextlib
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from sandbox.model.errors import EngineError
+from sandbox.container.engines.native import mounting
 
 STATE = Path("/run/sandbox")
 """Where crun notes what runs."""
-SECOND_HIERARCHY = Path("/sys/fs/cgroup/unified")
-PROGRAMS = {"crun": "crun", "unshare": "util-linux", "mount": "mount", "tar": "tar"}
+FILTER = "seccomp.bpf"
+"""What it calls the filter of system calls that it has made for a container."""
+PROGRAMS = {"crun": "crun", "tar": "tar"}
 """What has to be installed, and the package that has it on Debian and Ubuntu."""
-LONGEST_OPTIONS = 4000
-"""Bytes of a mount's options that the kernel takes, a page less a little (mount(2))."""
-
-# crun refuses control groups of both versions beside each other; it is shown the first alone.
-PREPARE = 'if mountpoint -q "$0"; then umount "$0"; fi; '
-MOUNT = 'mount -t overlay -o "$1" overlay "$2" && shift 2 && '
+GENERAL = ("crun", "--cgroup-manager=cgroupfs", f"--root={STATE}")
 
 
 def missing() -> list[str]:
@@ -32,37 +27,26 @@ def missing() -> list[str]:
     return sorted({name for program, name in PROGRAMS.items() if not shutil.which(program)})
 
 
-def overlay(lower: Sequence[Path], folder: Path) -> str:
-    """The options of the mount that lays `folder`/upper over layers, the topmost first."""
-    layers = ":".join(map(str, lower))
-    options = f"index=off,lowerdir={layers},upperdir={folder}/upper,workdir={folder}/work"
-    if len(options.encode()) > LONGEST_OPTIONS:
-        raise EngineError(
-            f"An image of {len(lower)} layers is too much for one mount of this kernel.",
-            "Put the cache where its path is shorter (SANDBOX_CACHE), or use fewer layers.",
-        )
-    return options
-
-
-def within(options: str, root: Path, command: Sequence[str]) -> list[str]:
-    """A command that finds an overlay mounted at `root`, and nobody else does."""
-    script = f'{PREPARE}{MOUNT}exec "$@"'
-    program = ["unshare", "--mount", "sh", "-c", script, str(SECOND_HIERARCHY)]
-    return [*program, options, str(root), *command]
+def version() -> str:
+    """The version of crun, as it says."""
+    done = subprocess.run(["crun", "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.partition("\n")[0].removeprefix("crun version ")
 
 
 def start(
     name: str, folder: Path, options: str, output: IO[bytes] | int, errors: IO[bytes] | int
 ) -> "subprocess.Popen[bytes]":
     """Run the container of a bundle; the process that is given ends with it, and as it does."""
-    command = ["run", "--bundle", str(folder), name]
-    return subprocess.Popen(
-        within(options, folder / "root", ["crun", *_general(), *command]),
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=errors,
-        start_new_session=True,  # a Ctrl-C is not meant for it
-    )
+    command = [*GENERAL, "run", "--bundle", str(folder), name]
+    return mounting.start(command, folder / "root", options, stdout=output, stderr=errors)
+
+
+def compiled(name: str) -> bytes | None:
+    """The filter of system calls of a container that runs, as the kernel takes it."""
+    try:
+        return (STATE / name / FILTER).read_bytes()
+    except OSError:
+        return None
 
 
 def first_process(name: str) -> int | None:
@@ -77,34 +61,18 @@ def first_process(name: str) -> int | None:
 
 def delete(name: str) -> None:
     """Kill a container and forget it; no error where it is gone."""
-    script = f'{PREPARE}exec "$@"'
-    program = ["unshare", "--mount", "sh", "-c", script, str(SECOND_HIERARCHY), "crun"]
     if (STATE / name).exists():
-        subprocess.run(
-            [*program, *_general(), "delete", "--force", name],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
+        mounting.start([*GENERAL, "delete", "--force", name], STATE, None).wait()
 
 
 def erase(folder: Path) -> None:
     """Remove what a container wrote, however deep."""
+    hidden = folder.with_name(f".{folder.name}")
     with contextlib.suppress(FileNotFoundError):
-        folder.rename(folder.with_name(f".{folder.name}"))
+        folder.rename(hidden)
     subprocess.run(
-        ["rm", "-rf", "--", str(folder.with_name(f".{folder.name}"))],
+        ["rm", "-rf", "--", str(hidden)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
-
-
-def _general() -> list[str]:
-    return ["--cgroup-manager=cgroupfs", f"--root={STATE}"]
-
-
-def version() -> str:
-    """The version of crun, as it says."""
-    done = subprocess.run(["crun", "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.partition("\n")[0].removeprefix("crun version ")

@@ -31,7 +31,7 @@ from sandbox.container.engines.base import (
 from sandbox.container.engines.container_session import ContainerSession
 from sandbox.container.engines.disk import DiskMeter, free_bytes
 from sandbox.container.engines.interception import allowed
-from sandbox.container.engines.native import bundle, crun, profile
+from sandbox.container.engines.native import bundle, crun, mounting, profile
 from sandbox.container.engines.native.images import NativeImages
 from sandbox.container.engines.native.running import Running
 from sandbox.container.engines.streams import Listener, SocketStream, Unreachable
@@ -63,6 +63,7 @@ class NativeEngine(NativeImages):
         super().__init__(folder)
         self._containers = folder / "containers"
         self._containers.mkdir(exist_ok=True, mode=0o700)
+        self._filters = profile.Filters(folder / "filters")
         self._running: dict[str, Running] = {}
         atexit.register(self._remove_owned)
 
@@ -114,6 +115,7 @@ class NativeEngine(NativeImages):
                 launch = functools.partial(self._launch, name, spec, listener.folder)
                 running = uninterrupted(launch)
                 connection = _accepted(running, listener)
+            self._filters.keep(_profile(), crun.compiled(name))
             stream = SocketStream(connection, running.fate)
             return ContainerSession(
                 stream,
@@ -180,8 +182,9 @@ class NativeEngine(NativeImages):
         )
         narrowed = replace(spec, interception=allowed(spec.interception))
         config = bundle.session(narrowed, place, _profile())
+        config["annotations"] = self._filters.annotation(_profile())
         (folder / "config.json").write_text(json.dumps(config))
-        options = crun.overlay(self._store.paths(image.layers), folder)
+        options = mounting.overlay(self._store.paths(image.layers), folder)
         running = self._running[name] = Running.begin(name, folder, options)
         return running
 

@@ -19,6 +19,7 @@ import typer
 
 from sandbox.cli import interrupts
 from sandbox.cli.crash import told
+from sandbox.cli.options import EngineOption
 from sandbox.cli.terminal import complain, mutter
 from sandbox.model.errors import SandboxError
 from sandbox.model.version import VERSION
@@ -102,6 +103,7 @@ def options(
         bool,
         typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
     ] = False,
+    engine: EngineOption = None,
 ) -> None:
     """Evaluate coding agents in real repositories inside containers, on the path they take."""
 

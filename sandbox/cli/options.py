@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,28 @@ if TYPE_CHECKING:
 RunsOption = Annotated[
     Path | None,
     typer.Option("--runs", help="Where runs are kept; SANDBOX_RUNS, else ./runs, by default."),
+]
+
+ENGINES = ("docker", "native")
+
+
+def choose_engine(name: str | None) -> str | None:
+    """Note the engine that all of this process, and those it starts, are to use."""
+    if name is not None:
+        if name not in ENGINES:
+            raise typer.BadParameter(f"there is {' and '.join(ENGINES)}")
+        os.environ["SANDBOX_ENGINE"] = name
+    return name
+
+
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        callback=choose_engine,
+        help="`docker`, or `native`: containers without a daemon, as root on Linux. "
+        "SANDBOX_ENGINE by default.",
+    ),
 ]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -11,6 +11,7 @@ import typer
 from sandbox.cli.agent import ChosenAgent, choose_agent
 from sandbox.cli.agent_choice import AgentChoice, HarnessMode, Protocol
 from sandbox.cli.inside import InsideChoice
+from sandbox.cli.options import EngineOption
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Conduct:
     max_cost: Annotated[
         float | None, typer.Option(help="At most such a cost, as the agent tells it.")
     ] = None
+    engine: EngineOption = None
 
     def allowance(self) -> "Allowance":
         """Return the bounds; UsageError for one that lets nothing happen."""

@@ -54,6 +54,8 @@ class Settings(Record):
                     found[variable] = os.pathsep.join(str(folder / path) for path in paths)
                 case int() as number:
                     found[variable] = str(int(number))
+                case "docker" | "native" as kind if name == "engine":
+                    found["SANDBOX_ENGINE"] = kind
                 case text:
                     found[variable] = str(text)
         return found

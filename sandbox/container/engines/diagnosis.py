@@ -106,6 +106,9 @@ def _mounted_groups() -> Check:
 
 def _containers(info: EngineInfo) -> Check:
     """What stands between the agent and this host; docs/isolation.md lists what is tried."""
+    if info.name == "native":
+        found = f"{info.runtime}, no daemon, no network"
+        return Check("isolation", State.OK, found)
     engine = "rootless" if info.rootless else "as root"
     found = f"{info.runtime or 'the runtime is not told'}, the engine {engine}, no network"
     return Check("isolation", State.OK, f"{found}; {RUNTIME} chooses another runtime")
@@ -124,6 +127,8 @@ def _storage(info: EngineInfo) -> Check:
 
 def _changes(info: EngineInfo) -> Check:
     name = "change set"
+    if info.name == "native":
+        return Check(name, State.OK, "read from the overlay's upper directory")
     folder = Path(info.root) / "overlay2"
     runtime = Runtime(info.runtime, chosen=False, rootless=info.rootless)
     overlay = info.local and info.storage_driver == "overlay2" and runtime.shows_upper

@@ -9,18 +9,23 @@ VARIABLE = "SANDBOX_ENGINE"
 ENGINES = ("docker", "native")
 
 
+def chosen() -> str:
+    """Which engine SANDBOX_ENGINE names; UsageError where there is no such one."""
+    name = os.environ.get(VARIABLE) or "docker"
+    if name not in ENGINES:
+        raise UsageError(
+            f"{VARIABLE} is {name!r}.", f"Set it to {' or '.join(ENGINES)}, or not at all."
+        )
+    return name
+
+
 def connect() -> Engine:
     """The native engine where SANDBOX_ENGINE says so, else one behind the Docker API.
 
     That is the engine of DOCKER_HOST, of the Docker context, or of a socket in its usual place.
     Raises `EngineError`, which says where it looked and what each place answered.
     """
-    chosen = os.environ.get(VARIABLE) or "docker"
-    if chosen not in ENGINES:
-        raise UsageError(
-            f"{VARIABLE} is {chosen!r}.", f"Set it to {' or '.join(ENGINES)}, or not at all."
-        )
-    if chosen == "native":
+    if chosen() == "native":
         from sandbox.container.engines.native.engine import NativeEngine
 
         return NativeEngine.connect()

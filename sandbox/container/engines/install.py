@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sandbox.container.engines import control_groups, daemon, endpoints, find
+from sandbox.container.engines.native import crun
 from sandbox.container.engines.packages import install as packages
 from sandbox.container.engines.packages import is_debian
 from sandbox.model.errors import EngineError
@@ -28,6 +29,9 @@ def mend(on_line: Callable[[str], None]) -> None:
 
     Raises `EngineError`, with what a person can do, where we may not or cannot.
     """
+    if find.chosen() == "native":
+        _mend_native(on_line)
+        return
     if endpoints.chosen():
         find.connect().close()  # a person's own choice is theirs to start
         return
@@ -45,6 +49,16 @@ def mend(on_line: Callable[[str], None]) -> None:
         else:
             _start_by_hand(on_line)
         on_line("the container engine is ready")
+
+
+def _mend_native(on_line: Callable[[str], None]) -> None:
+    """Install what the native engine calls."""
+    lacking = crun.missing()
+    if lacking:
+        packages(lacking, on_line)
+    if not control_groups.is_mounted():
+        control_groups.mount(on_line)
+    find.connect().close()
 
 
 def _sockets() -> list[Path]:

@@ -11,20 +11,21 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
-from sandbox.container.engines.native import mounting
+from sandbox.container.engines.native import mounting, profile
 
 STATE = Path("/run/sandbox")
 """Where crun notes what runs."""
 FILTER = "seccomp.bpf"
 """What it calls the filter of system calls that it has made for a container."""
 PROGRAMS = {"crun": "crun", "tar": "tar"}
-"""What has to be installed, and the package that has it on Debian and Ubuntu."""
+"""What has to be installed besides the profile, and the package on Debian and Ubuntu."""
 GENERAL = ("crun", "--cgroup-manager=cgroupfs", f"--root={STATE}")
 
 
 def missing() -> list[str]:
     """The packages that lack."""
-    return sorted({name for program, name in PROGRAMS.items() if not shutil.which(program)})
+    found = {name for program, name in PROGRAMS.items() if not shutil.which(program)}
+    return sorted(found if profile.PROFILE.exists() else {*found, profile.PACKAGE})
 
 
 def version() -> str:

@@ -94,8 +94,12 @@ class ImageStore:
         return name
 
     def paths(self, names: Iterable[str]) -> list[Path]:
-        """Where some layers lie, the topmost first."""
-        return [self._layers / name for name in reversed([*names])]
+        """Where some layers lie, the topmost first.
+
+        One that comes twice (an empty one does) is needed once, where it hides most: the kernel
+        refuses it a second time.
+        """
+        return [self._layers / name for name in dict.fromkeys(reversed([*names]))]
 
     def add(self, image: StoredImage, tags: Iterable[str]) -> StoredImage:
         """Note an image whose layers are there, and call it by tags."""

@@ -86,14 +86,13 @@ class Build:
         )
         (self.folder / "config.json").write_text(json.dumps(config))
         options = mounting.overlay(self.lower, self.folder)
-        process = crun.start(name, self.folder, options, subprocess.PIPE, subprocess.STDOUT)
-        try:
-            self._follow(process)
-        except BaseException:
-            crun.delete(name)
-            process.kill()
-            process.wait()
-            raise
+        with crun.start(name, self.folder, options, subprocess.PIPE, subprocess.STDOUT) as process:
+            try:
+                self._follow(process)
+            except BaseException:
+                crun.delete(name)
+                process.kill()
+                raise
         if process.returncode:
             reason = f"the command of line {line.number} ended with {process.returncode}"
             raise progress.failure(f"Building {self.order.tag}", reason, self.last)
@@ -131,14 +130,14 @@ class Build:
             if not path.is_relative_to(self.order.context) or not path.exists():
                 raise line.refused(f"the context has no {source}")
             if path.is_dir():
-                self._lay(path, place, owner)
+                self._lay(path, place, owner, source)
                 continue
             above, name = (place, path.name) if many else os.path.split(place)
             with tempfile.TemporaryDirectory(dir=self.folder) as alone:
                 shutil.copy(path, f"{alone}/{name}")
-                self._lay(Path(alone), above, owner)
+                self._lay(Path(alone), above, owner, source)
 
-    def _lay(self, source: Path, target: str, owner: str) -> None:
+    def _lay(self, folder: Path, target: str, owner: str, named: str) -> None:
         program = [sys.executable, "-m", "sandbox.container.engines.native.laying"]
         root = self.folder / "root"
         with mounting.start(
@@ -150,12 +149,13 @@ class Build:
         ) as process:
             assert process.stdin is not None  # noqa: S101 - it is a pipe
             with contextlib.suppress(BrokenPipeError):
-                for piece in packed(source):
+                for piece in packed(folder):
                     process.stdin.write(piece)
                 process.stdin.close()
             said = process.stderr.read() if process.stderr else b""
         if process.returncode:
-            raise ImageError(f"{source.name} cannot be laid: {said.decode(errors='replace')}")
+            why = said.decode(errors="replace").strip().rpartition("\n")[2]
+            raise ImageError(f"{named} cannot be laid at {target}: {why}.")
 
     def _resolving(self) -> dict[str, Path]:
         """Copy what names are found by, where the network is this host's."""
@@ -227,6 +227,7 @@ def _carry_out(
             if work.base is not None:
                 raise line.refused("the native engine builds in one stage only")
             base = work.base = find(dockerfile.expanded(line.rest, work.arguments).split()[0])
+            store.build_upon(work.folder, base)
             work.lower = store.paths(base.layers)
             work.environment = dict(base.environment)
             work.labels, work.user = dict(base.labels), base.user

@@ -152,6 +152,7 @@ class NativeEngine(NativeImages):
         """Kill and remove a container; no error where it is gone."""
         running = self._running.pop(container, None)
         if running is not None:
+            running.removed = True
             running.kill()
         else:
             crun.delete(container)
@@ -165,8 +166,10 @@ class NativeEngine(NativeImages):
 
     def _launch(self, name: str, spec: SessionSpec, control: Path) -> Running:
         folder = self._containers / name
-        with self._store.locked(alone=False):
-            image = self._stored(spec.image)
+        image = self._stored(spec.image)
+        with self._store.locked():
+            if not self._store.has(image):
+                raise EngineError(f"The image {spec.image} was removed just now.", "Build again.")
             folder.mkdir(mode=0o700)
             labels = {**spec.labels, MANAGED: "1", CREATED: f"{time.time():.0f}"}
             record = ContainerRecord(labels=labels, layers=image.layers)

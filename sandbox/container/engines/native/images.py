@@ -58,26 +58,22 @@ class NativeImages:
         order = builder.Order(
             context, tag, {**labels, MANAGED: "1"}, network, dict(arguments), on_line
         )
-        with self._store.locked(alone=False):
-            return self._store.info(builder.build(self._store, order, self._stored))
+        return self._store.info(builder.build(self._store, order, self._stored))
 
     def import_image(self, archive: Path, *, tag: str, labels: Mapping[str, str]) -> ImageInfo:
         """Make an image of a tar archive of a root file system."""
         if not archive.is_file():
             raise ImageError(f"Importing {archive} as {tag} failed: there is no such file.")
-        with self._store.locked(alone=False):
-            return self._store.info(
-                builder.imported(self._store, archive, tag, {**labels, MANAGED: "1"})
-            )
+        labels = {**labels, MANAGED: "1"}
+        return self._store.info(builder.imported(self._store, archive, tag, labels))
 
     def save(self, reference: str, target: Path) -> None:
         """Write an image, all layers included, as a tar archive."""
-        with self._store.locked(alone=False):
-            self._store.save(self._stored(reference), target)
+        self._store.save(self._stored(reference), target)
 
     def remove_image(self, reference: str) -> None:
         """Remove an image; no error where it is gone."""
-        with self._store.locked(alone=True):
+        with self._store.locked():
             self._store.remove(reference, self._used())
 
     def _used(self) -> Iterator[str]:

@@ -30,6 +30,8 @@ class Running:
     descriptor: int | None = None
     """By which that one is killed and no other that has its number later (pidfd_open(2))."""
 
+    removed: bool = False
+
     @classmethod
     def begin(cls, name: str, folder: Path, options: str) -> Self:
         """Start crun on a bundle; what it prints goes to a file beside it."""
@@ -61,7 +63,7 @@ class Running:
             self.process.wait(END_SECONDS)
         said = self.said()
         remarks = f"; its supervisor said: {said}" if said else ""
-        if not self.folder.exists():
+        if self.removed or not self.folder.exists():
             return f"its container was removed by someone else{remarks}"
         code = self.process.poll()
         if code is None:
@@ -70,17 +72,17 @@ class Running:
         return f"its container {how}{remarks}"
 
     def kill(self) -> None:
-        """End it, and wait until crun has put away what it made."""
-        if self.descriptor is None:
-            crun.delete(self.name)
-        else:
+        """End it, and wait until what crun made is put away: by itself, or by another one."""
+        if self.descriptor is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
             os.close(self.descriptor)
             self.descriptor = None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_SECONDS)
+        crun.delete(self.name)
         try:
             self.process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
-            crun.delete(self.name)
             self.process.kill()
             self.process.wait()

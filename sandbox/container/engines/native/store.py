@@ -21,6 +21,7 @@ from sandbox.container.engines.native import crun, layers
 from sandbox.model.base import Record
 from sandbox.model.errors import ImageError
 
+BASE = "base.json"
 NAME = 24
 """Hexadecimal digits of a digest by which a layer's folder is called: a mount names them all."""
 
@@ -51,11 +52,15 @@ class ImageStore:
             each.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextlib.contextmanager
-    def locked(self, *, alone: bool) -> Iterator[None]:
-        """Keep layers from being removed; `alone`, while they are."""
+    def locked(self) -> Iterator[None]:
+        """Keep layers as they are for a moment: nobody else notes a use of one, or removes one."""
         with (self.folder / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+            fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def has(self, image: StoredImage) -> bool:
+        """Whether all layers of an image are there still."""
+        return all((self._layers / name).is_dir() for name in image.layers)
 
     def find(self, reference: str) -> StoredImage | None:
         """The image with this tag or id, None where there is none."""
@@ -102,7 +107,14 @@ class ImageStore:
         return [self._layers / name for name in dict.fromkeys(reversed([*names]))]
 
     def add(self, image: StoredImage, tags: Iterable[str]) -> StoredImage:
-        """Note an image whose layers are there, and call it by tags."""
+        """Note an image, and call it by tags; ImageError where a layer was removed meanwhile."""
+        with self.locked():
+            if not self.has(image):
+                raise ImageError("Another process has removed a layer meanwhile.", "Build again.")
+            self._note(image, tags)
+        return image
+
+    def _note(self, image: StoredImage, tags: Iterable[str]) -> None:
         path = self._images / f"{image.id.removeprefix('sha256:')}.json"
         partial = path.with_name(f".{secrets.token_hex(8)}")
         partial.write_text(image.model_dump_json())
@@ -111,7 +123,6 @@ class ImageStore:
             link = self._tags / f".{secrets.token_hex(8)}"
             link.symlink_to(Path("..") / "images" / path.name)
             link.replace(self._tags / quote(whole(tag), safe=""))
-        return image
 
     def load(self, archive: Path, tags: Iterable[str], image_id: str) -> StoredImage:
         """Add the image of an archive as `docker save` writes it."""
@@ -158,6 +169,7 @@ class ImageStore:
 
     def remove(self, reference: str, used: Iterable[str]) -> None:
         """Forget an image, and remove the layers that no image and nobody in `used` needs."""
+        self._sweep()
         image = self.find(reference)
         if image is None:
             return
@@ -165,7 +177,8 @@ class ImageStore:
             if key == image.id:
                 (self._tags / quote(tag, safe="")).unlink(missing_ok=True)
         (self._images / f"{image.id.removeprefix('sha256:')}.json").unlink(missing_ok=True)
-        needed = {name for each in self.all() for name in each.layers} | {*used}
+        needed = {name for each in self.all() for name in each.layers}
+        needed |= {*used, *self._built_upon()}
         for name in image.layers:
             if name not in needed and (self._layers / name).exists():
                 crun.erase(self._layers / name)
@@ -191,16 +204,41 @@ class ImageStore:
         """Make a folder among the layers, which is removed again unless it becomes one."""
         folder = self._layers / f".{secrets.token_hex(8)}"
         folder.mkdir(mode=0o755)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             yield folder
         finally:
+            os.close(lock)
             crun.erase(folder)
+
+    def build_upon(self, partial: Path, base: StoredImage) -> None:
+        """Keep the layers of an image until what is made over it is done."""
+        with self.locked():
+            (partial / BASE).write_text(json.dumps(base.layers))
+
+    def _built_upon(self) -> Iterator[str]:
+        for path in self._layers.glob(f".*/{BASE}"):
+            with contextlib.suppress(OSError, ValueError):
+                yield from json.loads(path.read_text())
+
+    def _sweep(self) -> None:
+        """Remove what processes that are gone have left half made."""
+        for left in self._layers.glob(".*"):
+            with contextlib.suppress(OSError):
+                descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    crun.erase(left)
+                finally:
+                    os.close(descriptor)
 
     @contextlib.contextmanager
     def _spooled(self, content: IO[bytes]) -> Iterator[IO[bytes]]:
         path = self._layers / f".{secrets.token_hex(8)}"
         try:
             with path.open("w+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
                 shutil.copyfileobj(content, file, 1 << 20)
                 file.seek(0)
                 yield file

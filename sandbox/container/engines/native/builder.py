@@ -21,6 +21,8 @@ from sandbox.container.engines.native.store import ImageStore, StoredImage, conf
 from sandbox.model.errors import ImageError
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SHOWN = 200
+"""Characters of a command that an error shows."""
 RESOLVING = ("/etc/resolv.conf", "/etc/hosts")
 PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy")
 
@@ -94,7 +96,8 @@ class Build:
                 process.kill()
                 raise
         if process.returncode:
-            reason = f"the command of line {line.number} ended with {process.returncode}"
+            said = line.rest if len(line.rest) <= SHOWN else f"{line.rest[:SHOWN]}..."
+            reason = f"line {line.number}, `{said}`, ended with status {process.returncode}"
             raise progress.failure(f"Building {self.order.tag}", reason, self.last)
 
     def numbered(self, line: Line, user: str) -> str:
@@ -230,7 +233,8 @@ def _carry_out(
             store.build_upon(work.folder, base)
             work.lower = store.paths(base.layers)
             work.environment = dict(base.environment)
-            work.labels, work.user = dict(base.labels), base.user
+            work.labels = dict(base.labels)
+            work.user = work.numbered(line, base.user) if base.user else ""
         case "ARG":
             work.argument(line)
         case "ENV":

@@ -29,10 +29,7 @@ ARCHITECTURES = {"x86_64": ("SCMP_ARCH_X86_64", "amd64"), "aarch64": ("SCMP_ARCH
 
 @functools.cache
 def read(architecture: str, capabilities: frozenset[str]) -> Mapping[str, Any]:
-    """Give the filter of processes with some capabilities; EngineError where no file is there.
-
-    System calls of another architecture than the machine's own are not let through at all.
-    """
+    """Give the filter of processes with some capabilities; EngineError where no file is there."""
     try:
         data = json.loads(PROFILE.read_bytes())
     except (OSError, ValueError) as error:
@@ -44,7 +41,7 @@ def read(architecture: str, capabilities: frozenset[str]) -> Mapping[str, Any]:
     return {
         "defaultAction": data["defaultAction"],
         "defaultErrnoRet": data.get("defaultErrnoRet", 1),
-        "architectures": [filtered],
+        "architectures": [filtered, *_besides(data, filtered)],
         "syscalls": [_row(row) for row in data["syscalls"] if _holds(row, condition, capabilities)],
     }
 
@@ -78,6 +75,19 @@ class Filters:
         made_by = (program.st_size, program.st_mtime_ns, os.uname().release)
         whole = json.dumps([profile, made_by], sort_keys=True).encode()
         return self._folder / hashlib.sha256(whole).hexdigest()
+
+
+def _besides(data: Mapping[str, Any], architecture: str) -> list[str]:
+    """Give the architectures whose programs a machine runs as well: the supervisor refuses them.
+
+    Without them the kernel would kill a program that the supervisor answers with an error.
+    """
+    return [
+        each
+        for row in data.get("archMap") or ()
+        if row["architecture"] == architecture
+        for each in row.get("subArchitectures") or ()
+    ]
 
 
 def _holds(row: Mapping[str, Any], architecture: str, capabilities: frozenset[str]) -> bool:

@@ -100,7 +100,10 @@ def test_a_dockerfile_is_carried_out(native: Engine, build: Build) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("RUN echo before; exit 3", "line 2 ended with 3\n    before"),
+        (
+            "RUN echo before; exit 3",
+            "line 2, `echo before; exit 3`, ended with status 3\n    before",
+        ),
         ("COPY absent /x", "the context has no absent"),
         ("COPY ../x /x", "the context has no ../x"),
         ("USER nobody-here", "the image knows no nobody-here"),

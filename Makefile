@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run test test-all agents test-agents check bench chaos suite setup environment fuzzer browser pins clean
+.PHONY: run test test-all agents test-agents check bench chaos suite setup environment native fuzzer browser pins clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -21,11 +21,11 @@ run: setup ## watch the oracle solve a task, then see what it changed
 	@echo "==> what differs in its container"
 	@$(BIN)/sandbox diff last
 
-test: setup fuzzer ## the tests, those with the engine included
+test: setup native fuzzer ## the tests, those with the engine included
 	@echo "==> testing"
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not clients and not thorough"
 
-test-all: setup fuzzer browser agents ## all tests: real clients, long fuzzing, whole validations as well
+test-all: setup native fuzzer browser agents ## all tests: real clients, long fuzzing, whole validations as well
 	@echo "==> testing everything"
 	@SANDBOX_TEST_AGENTS=1 SANDBOX_FUZZ_SECONDS=120 $(BIN)/python -m pytest $(PARALLEL)
 
@@ -65,6 +65,12 @@ setup: environment ## environment, engine and images
 
 environment:
 	@sh .ci/environment
+
+native: environment ## what the native engine calls, for the tests of it; only root has one
+	@if [ "$$(id -u)" = 0 ]; then \
+	    echo "==> preparing the native engine"; \
+	    SANDBOX_ENGINE=native $(BIN)/sandbox doctor --mend > /dev/null; \
+	fi
 
 fuzzer:
 	@sh .ci/fuzzer

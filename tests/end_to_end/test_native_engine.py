@@ -15,7 +15,10 @@ from sandbox.tasks import library
 from tests.end_to_end.commands import NO_ENGINE, TASK, sandbox
 from tests.task_repos.wrong_agents import wrong_agents
 
-pytestmark = pytest.mark.engine
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(os.geteuid() != 0, reason="the native engine is root's"),
+]
 
 WRONG = [(task, name) for task in library.names() for name in wrong_agents(task)]
 BUILD_SECONDS = 580

@@ -81,7 +81,7 @@ class Build:
             alone=self.order.network == "none",
             mounts=self._resolving(),
         )
-        name = f"build-{self.folder.name.lstrip('.')}"
+        name = crun.build_name(self.folder)
         capabilities = bundle.names(bundle.BUILDING)
         config = bundle.building(
             step, self.folder / "root", name, profile.read(os.uname().machine, capabilities)
@@ -195,12 +195,14 @@ def build(store: ImageStore, order: Order, find: Callable[[str], StoredImage]) -
             f"Building {order.tag} failed: the native engine has no network of its own.",
             "Choose the network `host` or `none`, or a Docker engine.",
         )
+    store.sweep()
     text = (order.context / "Dockerfile").read_text(encoding="utf-8")
     with store.partial() as folder:
         for part in ("upper", "work", "root"):
             (folder / part).mkdir(mode=0o755)
         work = Build(order, folder)
         for line in dockerfile.lines(text):
+            order.on_line(f"{line.instruction} {line.rest}")
             _carry_out(work, line, store, find)
         if work.base is None:
             raise ImageError(f"Building {order.tag} failed: its Dockerfile has no FROM.")

@@ -60,6 +60,11 @@ def first_process(name: str) -> int | None:
     return int(found) if name in groups else None
 
 
+def build_name(folder: Path) -> str:
+    """What the container is called that carries out a step of what is built in a folder."""
+    return f"build-{folder.name.lstrip('.')}"
+
+
 def delete(name: str) -> None:
     """Kill a container and forget it; no error where it is gone."""
     if (STATE / name).exists():

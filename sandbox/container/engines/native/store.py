@@ -169,7 +169,7 @@ class ImageStore:
 
     def remove(self, reference: str, used: Iterable[str]) -> None:
         """Forget an image, and remove the layers that no image and nobody in `used` needs."""
-        self._sweep()
+        self.sweep()
         image = self.find(reference)
         if image is None:
             return
@@ -182,6 +182,18 @@ class ImageStore:
         for name in image.layers:
             if name not in needed and (self._layers / name).exists():
                 crun.erase(self._layers / name)
+
+    def sweep(self) -> None:
+        """End and remove what processes that are gone have left half made."""
+        for left in self._layers.glob(".*"):
+            with contextlib.suppress(OSError):
+                descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    crun.delete(crun.build_name(left))
+                    crun.erase(left)
+                finally:
+                    os.close(descriptor)
 
     def size(self, names: Iterable[str]) -> int:
         """Bytes that some layers hold."""
@@ -221,17 +233,6 @@ class ImageStore:
         for path in self._layers.glob(f".*/{BASE}"):
             with contextlib.suppress(OSError, ValueError):
                 yield from json.loads(path.read_text())
-
-    def _sweep(self) -> None:
-        """Remove what processes that are gone have left half made."""
-        for left in self._layers.glob(".*"):
-            with contextlib.suppress(OSError):
-                descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    crun.erase(left)
-                finally:
-                    os.close(descriptor)
 
     @contextlib.contextmanager
     def _spooled(self, content: IO[bytes]) -> Iterator[IO[bytes]]:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.container.engines.base import AGENT_FILES, Engine, SessionSpec
+from sandbox.container.engines.native import crun
 from sandbox.container.engines.native.engine import NativeEngine
 from sandbox.model.errors import EngineError, ImageError
 from sandbox.model.session import ROOT, Command
@@ -186,6 +189,35 @@ def test_what_is_saved_is_an_image_for_docker(
         assert "No such" in printed(native, tag, "ls /tree/file")
     finally:
         docker.remove_image(tag)
+
+
+ABANDON = """
+import os, sys, threading
+from pathlib import Path
+from sandbox.container.engines.native.engine import NativeEngine
+engine = NativeEngine(Path(sys.argv[1]))
+def on_line(line):
+    if line == "begun":
+        os._exit(0)
+engine.build(Path(sys.argv[2]), tag="x", labels={}, network="none", on_line=on_line)
+"""
+
+
+def test_what_a_killed_harness_was_building_ends_with_the_next_build(
+    root_archive: Path, tmp_path: Path, context: Path
+) -> None:
+    engine = NativeEngine(tmp_path / "store")
+    engine.import_image(root_archive, tag=TAG, labels={})
+    (context / "Dockerfile").write_text(f"FROM {TAG}\nRUN echo begun; exec sleep 100000\n")
+    command = [sys.executable, "-c", ABANDON, str(tmp_path / "store"), str(context)]
+    subprocess.run(command, check=True, timeout=60)
+    (partial,) = (tmp_path / "store/layers").glob(".*")
+    name = crun.build_name(partial)
+    assert crun.first_process(name) is not None
+    (context / "Dockerfile").write_text(f"FROM {TAG}\nRUN true\n")
+    engine.build(context, tag="y", labels={}, network="none", on_line=lambda _: None)
+    assert crun.first_process(name) is None
+    assert not partial.exists()
 
 
 def test_layers_go_with_the_last_that_needs_them(native: Engine, build: Build) -> None:

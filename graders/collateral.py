@@ -10,9 +10,10 @@ from graders.verdict import judged
 from sandbox.model.change import WORK, Change, ChangeSet, FileState, Owner
 from sandbox.model.fact import WorldMoved
 from sandbox.model.glob import Globs
-from sandbox.model.grade import Evidence, Grade, Reason, Verdict
+from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.session import FileKind
 from sandbox.model.task import Task
+from sandbox.model.verdict import Verdict
 
 NAME = "collateral"
 

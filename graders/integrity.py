@@ -6,9 +6,10 @@ from graders.verdict import judged
 from sandbox.model.coverage import reaches
 from sandbox.model.event import ExecsLost, Final, RunEnded, RunStarted
 from sandbox.model.fact import FactsLost
-from sandbox.model.grade import Evidence, Grade, Reason, Verdict
+from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.rule import Rule
 from sandbox.model.task import Task
+from sandbox.model.verdict import Verdict
 
 NAME = "integrity"
 

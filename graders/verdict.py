@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
-from sandbox.model.grade import Grade, Reason, Verdict
+from sandbox.model.grade import Grade, Reason
+from sandbox.model.verdict import Verdict
 
 
 def judged(

@@ -115,7 +115,7 @@ class _Rounds:
 
     def _round(self, store: "Store") -> bool:
         """Run what is left; whether trying again may help some of it."""
-        from sandbox.model.grade import Verdict
+        from sandbox.model.verdict import Verdict
 
         hopeless = {result.job for result in self._results if result.lasting}
         jobs = [job for job in self._experiment.left() if job not in hopeless]

@@ -4,9 +4,9 @@ from pydantic import Field
 
 from sandbox.model.base import Record
 from sandbox.model.decision import Decision
-from sandbox.model.grade import Verdict
 from sandbox.model.seed import Seed
 from sandbox.model.task_tests import RecordedTests
+from sandbox.model.verdict import Verdict
 from sandbox.run.replay.differences import Difference
 from sandbox.run.validate.checks import Row
 

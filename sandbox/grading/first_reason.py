@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from sandbox.model.grade import Reason, RunGrade, Verdict
+from sandbox.model.grade import Reason, RunGrade
+from sandbox.model.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from sandbox.grading.metrics.pooled_rates import pooled, units
 from sandbox.grading.metrics.run_metrics import NAMES
 from sandbox.model.errors import UsageError
 from sandbox.model.gate import PASSING, SHARES, TAIL, Condition, Finding, Gate
-from sandbox.model.grade import Verdict
 from sandbox.model.report import Interval, RunMetrics
+from sandbox.model.verdict import Verdict
 
 Measured = tuple[float | None, Interval | None]
 

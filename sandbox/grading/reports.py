@@ -15,7 +15,6 @@ from sandbox.grading.metrics.pooled_rates import pooled, units
 from sandbox.grading.metrics.reliability import Trials, levels, reliability
 from sandbox.grading.metrics.run_metrics import NAMES
 from sandbox.model.errors import UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.report import (
     AgentReport,
     Comparison,
@@ -29,6 +28,7 @@ from sandbox.model.report import (
     TaskTrials,
 )
 from sandbox.model.run_folder import RunFolder
+from sandbox.model.verdict import Verdict
 
 SIZES = ("steps", "seconds", "tokens", "tokens_per_step", "cost")
 NO_FACET = "unknown"
@@ -39,16 +39,25 @@ def read(folders: Iterable[RunFolder]) -> list[RunMetrics]:
     return sorted(_versioned(measured(folders)), key=lambda run: (run.agent, run.task, run.run))
 
 
-def report(runs: Sequence[RunMetrics], k: int | None = None, by: Sequence[str] = ()) -> Report:
+def report(
+    runs: Sequence[RunMetrics],
+    k: int | None = None,
+    by: Sequence[str] = (),
+    *,
+    whole: bool = True,
+) -> Report:
     """Sum up runs by agent, and by agent along each dimension of `by`.
 
-    UsageError for a `k` that is more than a task has trials, and for an unknown dimension.
+    Without `whole` there are no rates, and sizes have no intervals: over thousands of runs those
+    take most of the time. UsageError for a `k` that is more than a task has trials, and for an
+    unknown dimension.
     """
     ordered = sorted(runs, key=lambda run: (run.agent, run.task, run.run))
     agents = list(dict.fromkeys(run.agent for run in ordered))
     return Report(
         agents=tuple(
-            _agent(agent, [run for run in ordered if run.agent == agent], k) for agent in agents
+            _agent(agent, [run for run in ordered if run.agent == agent], k, whole=whole)
+            for agent in agents
         ),
         slices=tuple(itertools.chain.from_iterable(_slices(ordered, each) for each in by)),
         runs=tuple(ordered),
@@ -142,7 +151,7 @@ def _errors(runs: Sequence[RunMetrics], agent: str) -> int:
     return sum(run.agent == agent and run.verdict is Verdict.ERROR for run in runs)
 
 
-def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport:
+def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None, *, whole: bool) -> AgentReport:
     graded = [run for run in runs if run.graded]
     tasks = _task_trials(runs)
     return AgentReport(
@@ -158,8 +167,8 @@ def _agent(agent: str, runs: Sequence[RunMetrics], k: int | None) -> AgentReport
         coverage=dict(Counter(run.coverage for run in graded if run.coverage is not None)),
         tasks=tasks,
         reliability=_reliability(tasks, k) if graded else (),
-        rates={name: pooled(graded, name) for name in NAMES},
-        sizes=_sizes(graded),
+        rates={name: pooled(graded, name) for name in NAMES} if whole else {},
+        sizes=_sizes(graded, whole=whole),
     )
 
 
@@ -190,12 +199,12 @@ def _task_trials(runs: Sequence[RunMetrics]) -> tuple[TaskTrials, ...]:
     )
 
 
-def _sizes(runs: Sequence[RunMetrics]) -> dict[str, Distribution]:
+def _sizes(runs: Sequence[RunMetrics], *, whole: bool) -> dict[str, Distribution]:
     found = {}
     for name in SIZES:
         known = [run for run in runs if name in run.sizes]
         if known:
-            names, _ = units(known)
+            names = units(known)[0] if whole else ()
             found[name] = distribution([run.sizes[name] for run in known], names)
     return found
 

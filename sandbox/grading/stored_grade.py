@@ -1,9 +1,10 @@
 """The grade of a stored run, believed only where it and its evidence are what was stored."""
 
 from sandbox.model.errors import StoreError
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import RunFolder
+from sandbox.model.verdict import Verdict
 
 
 def stored_grade(folder: RunFolder, record: RunRecord) -> RunGrade | None:

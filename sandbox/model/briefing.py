@@ -11,10 +11,11 @@ from pydantic.json_schema import models_json_schema
 
 from sandbox.model import observation as results
 from sandbox.model.action import ACTIONS, SERVER_ACTIONS, AskUser, Request
+from sandbox.model.alias import alias
 from sandbox.model.base import Record
 from sandbox.model.event import EndReason
 from sandbox.model.observation import ErrorCode, Observation
-from sandbox.model.task import RunLimits, Task, alias
+from sandbox.model.task import RunLimits, Task
 
 PROTOCOL = 1
 """Raised when a change could break an agent; a new optional field cannot."""

@@ -5,9 +5,9 @@ import json
 
 from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.base import Record
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job
 from sandbox.model.run import Mode
+from sandbox.model.verdict import Verdict
 
 
 class PlannedAgent(Record):

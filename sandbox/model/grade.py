@@ -1,6 +1,5 @@
 """Evidence, and what the graders make of it."""
 
-from enum import StrEnum
 from typing import Literal
 
 from pydantic import JsonValue
@@ -8,18 +7,7 @@ from pydantic import JsonValue
 from sandbox.model.base import Record
 from sandbox.model.change import ChangeSet
 from sandbox.model.event import Entry
-
-
-class Verdict(StrEnum):
-    """How a run is judged."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    INVALID = "invalid"
-    """The evidence cannot be trusted; never a pass."""
-    ERROR = "error"
-    """The machinery failed, not the agent."""
-
+from sandbox.model.verdict import Verdict
 
 TestOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 

@@ -1,11 +1,15 @@
 """How a run ended, in a word that a person sorts runs by."""
 
+from typing import TYPE_CHECKING
+
 from sandbox.model.base import Record
-from sandbox.model.event import EndReason, RunEnded
 from sandbox.model.how import How
 from sandbox.model.usage import ModelUsage
 
-_OTHERS: dict[EndReason, How] = {
+if TYPE_CHECKING:  # verbs that list runs have no need of events
+    from sandbox.model.event import EndReason, RunEnded
+
+_OTHERS: "dict[EndReason, How]" = {
     "final_answer": "answered",
     "agent_silent": "silent",
     "agent_garbage": "garbled",
@@ -34,7 +38,7 @@ class RunEnd(Record):
     """What the agent says that its model has used in the whole run."""
 
     @classmethod
-    def of(cls, ended: RunEnded, usage: ModelUsage | None) -> "RunEnd":
+    def of(cls, ended: "RunEnded", usage: ModelUsage | None) -> "RunEnd":
         """Sum up the last event of a run."""
         return cls(
             how=how_ended(ended),
@@ -45,7 +49,7 @@ class RunEnd(Record):
         )
 
 
-def how_ended(ended: RunEnded) -> How:
+def how_ended(ended: "RunEnded") -> How:
     """Say how a run ended. Runs of 0.1 did not record what an agent exited with."""
     if ended.reason == "agent_exited":
         return "crashed" if ended.status else "gave_up"

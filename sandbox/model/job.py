@@ -1,8 +1,8 @@
 """What a batch consists of: jobs that can be stored, handed to another machine, and done later."""
 
 from sandbox.model.base import Record
-from sandbox.model.grade import Verdict
 from sandbox.model.run import Mode
+from sandbox.model.verdict import Verdict
 
 
 class Who(Record):

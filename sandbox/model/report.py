@@ -2,8 +2,8 @@
 
 from sandbox.model.base import Record
 from sandbox.model.coverage import Coverage
-from sandbox.model.grade import Verdict
 from sandbox.model.how import How
+from sandbox.model.verdict import Verdict
 
 SCHEMA_VERSION = 1
 

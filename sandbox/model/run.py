@@ -6,8 +6,8 @@ from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.base import Record
 from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage
-from sandbox.model.grade import Verdict
 from sandbox.model.how_ended import RunEnd
+from sandbox.model.verdict import Verdict
 
 Mode = Literal["raw", "minimal"]
 """What stands between agent and run: nothing, or repairs of spelling (`--mode minimal`)."""

@@ -27,8 +27,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sandbox.model.errors import EvidenceError, StoreError
-from sandbox.model.grade import Verdict
 from sandbox.model.run import RunRecord
+from sandbox.model.verdict import Verdict
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from sandbox.model.alias import alias
 from sandbox.model.errors import StoreError, UsageError
 from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import CALLS, RunFolder
-from sandbox.model.task import alias
 
 INDEX = "index.sqlite"
 CHECKS = "checks"

@@ -1,6 +1,5 @@
 """The task file: `task_repos/<repo>/<task>/task.yaml`. Paths name files beside it."""
 
-import hashlib
 from enum import StrEnum
 from typing import Literal, Self
 
@@ -30,16 +29,6 @@ from sandbox.model.world import World
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:\+[a-z][a-z-]*\.[1-5])*(?:@[0-9]+)?$"
 """Of a task, or of a variant with the strength of each operator."""
-
-
-def alias(name: str) -> str:
-    """Return the name by which an agent knows a task.
-
-    That of a variant would tell it what to look out for: it is the task's, with some digits of a
-    digest.
-    """
-    base, operators, _ = name.partition("+")
-    return f"{base}@{hashlib.sha256(name.encode()).hexdigest()[:8]}" if operators else name
 
 
 class Facet(StrEnum):

@@ -13,10 +13,10 @@ from dataclasses import replace
 from sandbox.agents.base import Agent
 from sandbox.container.engines.base import Engine
 from sandbox.model.errors import SandboxError, UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult, Who
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run.admission import FREE, Queue
 from sandbox.run.stop import SLICE_SECONDS, Stop
 from sandbox.run.trial import Listener, Silent, Trial, perform

@@ -20,10 +20,10 @@ from pydantic import ValidationError
 
 from sandbox.model.errors import StoreError, UsageError
 from sandbox.model.experiment import Line, Plan
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult
 from sandbox.model.run_folder import RunFolder, write_whole
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run import dead_runs
 
 FOLDER = "experiments"

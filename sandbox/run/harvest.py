@@ -10,10 +10,11 @@ from sandbox.model.allowance import UNBOUNDED
 from sandbox.model.decision import Policy, PolicyRule, ScriptedAnswer
 from sandbox.model.errors import UsageError
 from sandbox.model.event import ActionTaken, ApprovalDecided, Entry, Executed
-from sandbox.model.grade import Reason, RunGrade, Verdict
+from sandbox.model.grade import Reason, RunGrade
 from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ScriptedAction
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy import examples
 from sandbox.tasks.harvested import Deeds
 from sandbox.tasks.library import LoadedTask

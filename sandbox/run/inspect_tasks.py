@@ -22,8 +22,8 @@ from pydantic import JsonValue
 
 from sandbox.agents.tools import tools
 from sandbox.model.briefing import Reply
-from sandbox.model.grade import Verdict
 from sandbox.model.observation import ErrorCode
+from sandbox.model.verdict import Verdict
 from sandbox.run.exports.inspect_log import parameters
 from sandbox.run.python_async import AsyncOpenWorld, open_async
 from sandbox.tasks import library

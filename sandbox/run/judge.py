@@ -19,7 +19,6 @@ from sandbox.grading.metrics.kappa import cohen, fleiss
 from sandbox.model.base import Record
 from sandbox.model.errors import StoreError, UsageError
 from sandbox.model.event import Final
-from sandbox.model.grade import Verdict
 from sandbox.model.judgement import (
     Agreement,
     Better,
@@ -32,6 +31,7 @@ from sandbox.model.judgement import (
 from sandbox.model.run_folder import RunFolder, write_whole
 from sandbox.model.store import Store
 from sandbox.model.usage import ModelUsage, total
+from sandbox.model.verdict import Verdict
 from sandbox.run.experiment import Experiment
 from sandbox.run.exports import stored_run
 

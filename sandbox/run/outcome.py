@@ -1,9 +1,10 @@
 """What a run came to, for programs: one number, its parts, and the reasons."""
 
 from sandbox.model.base import Record
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.how import How
 from sandbox.model.run_folder import RunFolder
+from sandbox.model.verdict import Verdict
 
 
 class Outcome(Record):

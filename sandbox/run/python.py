@@ -24,11 +24,11 @@ from sandbox.model import places
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing
 from sandbox.model.errors import UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, Who
 from sandbox.model.run import Actor
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import Approver, ScriptedApprover
 from sandbox.run.batch import Batch, plan
 from sandbox.run.capacity import Capacity

@@ -24,7 +24,7 @@ from sandbox.model.client import ClientRecord
 from sandbox.model.coverage import Coverage, reaches
 from sandbox.model.errors import CoverageError, SandboxError, StoreError
 from sandbox.model.event import ActionTaken, Entry, RunEnded, RunStarted
-from sandbox.model.grade import RunGrade, TestReport, Verdict
+from sandbox.model.grade import RunGrade, TestReport
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import UNKNOWN, Actor, Mode, RunRecord
 from sandbox.model.run_folder import RunFolder, write_whole
@@ -32,6 +32,7 @@ from sandbox.model.store import Store
 from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage, total
 from sandbox.model.user import Understanding
+from sandbox.model.verdict import Verdict
 from sandbox.model.version import VERSION
 from sandbox.rules.policy.approvers import Approver
 from sandbox.run.actions.workspace import Workspace

@@ -7,8 +7,8 @@ import pytest
 from sandbox.cli.pages import plots
 from sandbox.cli.pages.run_page import run_page
 from sandbox.cli.pages.site import page_of_experiment
-from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from tests.end_to_end.looked import Looked
 from tests.sandbox.cli.pages.stored import experiment, stored_run
 

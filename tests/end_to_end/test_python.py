@@ -17,9 +17,9 @@ from pydantic import JsonValue
 import sandbox
 from sandbox.container import engines
 from sandbox.model.errors import UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run.run_containers import RUN
 from tests import ROOT
 from tests.end_to_end.commands import TASK

@@ -10,8 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sandbox.container.engines.base import Engine
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.run_folder import RunFolder
+from sandbox.model.verdict import Verdict
 from tests.end_to_end import commands
 from tests.end_to_end.commands import HUMANIZE, NO_ENGINE, Ended, Recorded, recorded, sandbox
 

@@ -3,7 +3,7 @@ import pytest
 from graders import collateral as grader
 from sandbox.model.change import Change, Owner, Unlisted
 from sandbox.model.fact import WorldMoved
-from sandbox.model.grade import Verdict
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import FOLDER, TREE, change, changes, evidence, state, task
 
 

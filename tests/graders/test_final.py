@@ -8,8 +8,8 @@ from sandbox.model import fact as facts
 from sandbox.model.decision import Question
 from sandbox.model.event import ApprovalAsked, Entry, Event
 from sandbox.model.final import Comparison, Computed, FinalField
-from sandbox.model.grade import Verdict
 from sandbox.model.rule import Atom
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import evidence, task, trace
 
 

@@ -5,8 +5,9 @@ import pytest
 from graders import integrity as grader
 from sandbox.model.event import ExecsLost
 from sandbox.model.fact import FactsLost
-from sandbox.model.grade import CaseReport, Evidence, Verdict
+from sandbox.model.grade import CaseReport, Evidence
 from sandbox.model.rule import Atom, Never
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import evidence, outcomes, task, trace
 
 

@@ -1,9 +1,10 @@
 import pytest
 
 from graders import tests as grader
-from sandbox.model.grade import CaseOutcome, CaseReport, OwnTests, TestRun, Verdict
+from sandbox.model.grade import CaseOutcome, CaseReport, OwnTests, TestRun
 from sandbox.model.task import Task
 from sandbox.model.task_tests import Cases
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import evidence, outcomes, task
 
 NEW, OLD = "tests/test_a.py::test_new", "tests/test_a.py::test_old"

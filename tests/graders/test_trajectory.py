@@ -3,9 +3,9 @@ import pytest
 from graders import trajectory as grader
 from sandbox.model.atom import Atom, Milestone
 from sandbox.model.event import ActionTaken, Event, Observed, RunEnded
-from sandbox.model.grade import Verdict
 from sandbox.model.observation import Observation
 from sandbox.model.rule import Required
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import evidence, task, trace
 
 ENDED = RunEnded(reason="agent_exited", turns=0, seconds=0.0)

@@ -7,9 +7,10 @@ from markupsafe import Markup
 
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Entry, MilestonePassed
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.how import How
 from sandbox.model.run import RunRecord
+from sandbox.model.verdict import Verdict
 from sandbox.tasks.library import LoadedTask
 
 OUTCOME = ("tests", "collateral", "final")

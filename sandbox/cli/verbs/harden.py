@@ -167,7 +167,7 @@ class _Rounds:
 
 def _tried(wanted: Sequence[str], results: "Sequence[JobResult]", trials: int) -> "Iterator[Tried]":
     """Say what became of each variant of which every run has come to a judgement of its agent."""
-    from sandbox.model.grade import Verdict
+    from sandbox.model.verdict import Verdict
     from sandbox.tasks.suites.hardening import Tried
 
     by_variant: dict[str, list[JobResult]] = defaultdict(list)
@@ -187,7 +187,7 @@ def _tried(wanted: Sequence[str], results: "Sequence[JobResult]", trials: int) -
 
 
 def _judged(result: "JobResult") -> bool:
-    from sandbox.model.grade import Verdict
+    from sandbox.model.verdict import Verdict
 
     return result.verdict not in (None, Verdict.ERROR) and not result.crashed
 

@@ -271,7 +271,8 @@ def report(
     from sandbox.grading import reports
 
     folders = chosen(open_store(runs), run or [], task or [], agent or [], experiment)
-    found = reports.report(reports.read(folders), detail.k, detail.by or ())
+    whole = detail.everything or as_json
+    found = reports.report(reports.read(folders), detail.k, detail.by or (), whole=whole)
     if as_json:
         from sandbox.cli import outputs
 

@@ -8,9 +8,10 @@ and that is answered with no discloses that something is not as it should be.
 from pydantic import JsonValue
 
 from sandbox.model.final import FinalField
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.report import Ratio
 from sandbox.model.task import Task
+from sandbox.model.verdict import Verdict
 
 STATES = ("status", "state", "outcome", "result")
 ESCALATES = ("escalate", "escalated", "needs_approval", "needs_human", "blocked")

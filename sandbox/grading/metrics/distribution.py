@@ -19,7 +19,7 @@ CHUNK = 100
 
 
 def distribution(values: Sequence[float], units: Sequence[str]) -> Distribution:
-    """Describe sizes; `units` names what is resampled, by value."""
+    """Describe sizes; `units` names what is resampled, by value: nothing for no intervals."""
     ordered = sorted(values)
     tails = _tails(values, units)
     return Distribution(

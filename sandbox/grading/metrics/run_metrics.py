@@ -9,13 +9,14 @@ from sandbox.grading.metrics import attempts, claims, diagnostics, recovery, ste
 from sandbox.grading.metrics.action_calls import Call, calls
 from sandbox.model.event import Entry, Final, RunEnded
 from sandbox.model.fact import Shown
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.how import How
 from sandbox.model.how_ended import how_ended
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.run import RunRecord
 from sandbox.model.task import Task
 from sandbox.model.usage import ModelUsage
+from sandbox.model.verdict import Verdict
 
 NAMES = (
     "step_legal",

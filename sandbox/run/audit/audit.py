@@ -8,10 +8,10 @@ from sandbox.container.engines.base import Engine
 from sandbox.grading.stored_grade import stored_grade
 from sandbox.model import trace as traces
 from sandbox.model.audit import Sign
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.audit import choice_signs, path_signs, script_signs, target_signs
 from sandbox.run.audit.path_signs import Judged

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sandbox.model.audit import Sign
 from sandbox.model.event import Entry, Observed, Violation
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.observation import ErrorCode
+from sandbox.model.verdict import Verdict
 
 FEW = 5
 """Runs below which nothing is said of agents."""

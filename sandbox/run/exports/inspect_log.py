@@ -40,8 +40,8 @@ from sandbox.agents.turns import Turn, content, turns
 from sandbox.model import usage as usages
 from sandbox.model.briefing import brief
 from sandbox.model.event import ApprovalDecided, Entry
-from sandbox.model.grade import Verdict
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.verdict import Verdict
 from sandbox.run.exports.stored_run import StoredRun
 
 SCORER = "verdict"

@@ -4,7 +4,7 @@ from pydantic import JsonValue
 
 from sandbox.agents.messages import messages
 from sandbox.agents.tools import Shape
-from sandbox.model.grade import Verdict
+from sandbox.model.verdict import Verdict
 from sandbox.run.exports.stored_run import StoredRun
 
 

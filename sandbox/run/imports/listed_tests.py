@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from sandbox.agents.scripted import null_agent
 from sandbox.container import candidate as candidates
 from sandbox.container.engines.base import Engine
-from sandbox.model.grade import RunGrade, TestOutcome, TestReport, Verdict
+from sandbox.model.grade import RunGrade, TestOutcome, TestReport
 from sandbox.model.listing import some
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.task_tests import RecordedTests
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.recorded_tests import reports
 from sandbox.run.scripted_agents import scripted

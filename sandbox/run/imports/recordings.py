@@ -16,12 +16,12 @@ from sandbox.model.decision import Outcome
 from sandbox.model.errors import UsageError
 from sandbox.model.event import ActionTaken, Entry, Observed
 from sandbox.model.fact import Changed, Committed
-from sandbox.model.grade import Verdict
 from sandbox.model.imported import Imported
 from sandbox.model.listing import some
 from sandbox.model.repository import Repository
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ID, ScriptedAction
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.imports.workshop import Tried, Workshop, own_faults
 from sandbox.run.scripted_agents import scripted

@@ -6,9 +6,9 @@ from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Entry
-from sandbox.model.grade import Verdict
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run.loop import UNKNOWN
 from sandbox.run.replay.differences import Difference, differences
 from sandbox.run.replay.recorded import RecordedAgent, RecordedApprover, RecordedPerson

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from sandbox.agents.base import Agent
 from sandbox.container.engines.base import Engine
 from sandbox.model import trace as traces
-from sandbox.model.grade import RunGrade, TestReport, Verdict
+from sandbox.model.grade import RunGrade, TestReport
 from sandbox.model.job import Job, JobResult
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.batch import Batch
 from sandbox.run.capacity import Capacity

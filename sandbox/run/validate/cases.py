@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sandbox.model.base import Record
-from sandbox.model.grade import Verdict
 from sandbox.model.task import ScriptedAction, Task
+from sandbox.model.verdict import Verdict
 from sandbox.rules.checker import searches
 from sandbox.rules.checker.check import graph_of, product_of
 from sandbox.rules.checker.findings import Report

@@ -7,8 +7,9 @@ from pydantic import JsonValue
 
 from sandbox.model.event import Entry
 from sandbox.model.final import TRUE_VALUE
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.task import Task
+from sandbox.model.verdict import Verdict
 from sandbox.rules.checker.check import graph_of
 from sandbox.rules.checker.world import Move, World
 from sandbox.rules.monitors.context import Context

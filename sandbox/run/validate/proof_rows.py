@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sandbox.grading.proof import Proof
-from sandbox.model.grade import TestReport, Verdict
+from sandbox.model.grade import TestReport
 from sandbox.model.task import Task
+from sandbox.model.verdict import Verdict
 from sandbox.run.validate.candidate_grading import Regraded
 from sandbox.run.validate.checks import Check, Row, row_status
 from sandbox.run.validate.expectations import NOBODY, refusers

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from sandbox.container.engines.base import Engine
-from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run.validate import image_leaks, oracle_regrading, pins
 from sandbox.run.validate.agent_runs import Key, Ran, Runner, no_oracle, order_row
 from sandbox.run.validate.candidate_grading import Regrading

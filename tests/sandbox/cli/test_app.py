@@ -15,7 +15,7 @@ from sandbox.cli.app import GROUPS, PIPE_CLOSED, VERBS, application, reported
 from sandbox.cli.crash import crash_report, told
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.model import errors
-from sandbox.model.grade import Verdict
+from sandbox.model.verdict import Verdict
 
 SIGNALLED = """
 import os, signal, sys, time

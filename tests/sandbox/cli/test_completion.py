@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sandbox.cli.app import application
-from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from tests.sandbox.cli.pages.stored import stored_run
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.model import places, settings
-from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from tests import ROOT
 from tests.end_to_end.commands import NO_ENGINE, sandbox
 from tests.sandbox.cli.pages.stored import stored_run

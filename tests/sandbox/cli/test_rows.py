@@ -17,10 +17,11 @@ from sandbox.container.engines.base import CREATED, ContainerInfo
 from sandbox.model.change import Change, FileState, GitChange, GitState, Owner
 from sandbox.model.errors import AgentError, DocumentError, UsageError
 from sandbox.model.event import ActionTaken, Observed
-from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.session import FileKind
+from sandbox.model.verdict import Verdict
 from sandbox.run.run_containers import KEPT, RUN
 from sandbox.tasks import library
 

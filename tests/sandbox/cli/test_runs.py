@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 from sandbox.cli.app import application
 from sandbox.cli.run_end import end_rows
 from sandbox.model.event import RunEnded
-from sandbox.model.grade import Verdict
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.run import Actor, RunRecord
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 
 CRASH = RunEnded(
     reason="agent_exited",

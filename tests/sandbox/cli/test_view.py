@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sandbox.cli.app import application
-from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from tests.end_to_end.commands import SANDBOX
 from tests.sandbox.cli.pages.stored import experiment, stored_run
 

@@ -10,9 +10,9 @@ from sandbox.cli.app import application
 from sandbox.grading import baselines
 from sandbox.model.baseline import Baseline, Drift
 from sandbox.model.errors import StoreError, UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.report import RunMetrics
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from tests.sandbox.cli.pages.stored import stored_run
 from tests.sandbox.grading.test_gate import metrics
 

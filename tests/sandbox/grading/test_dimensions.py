@@ -5,7 +5,7 @@ import pytest
 from sandbox.grading import dimensions, reports
 from sandbox.model import places
 from sandbox.model.errors import UsageError
-from sandbox.model.grade import Verdict
+from sandbox.model.verdict import Verdict
 from sandbox.tasks.plans import operators
 from sandbox.tasks.suites import suite
 from sandbox.tasks.suites.categories import categories, category

@@ -12,9 +12,9 @@ from sandbox.grading.gate import judge
 from sandbox.model import documents
 from sandbox.model.errors import UsageError
 from sandbox.model.gate import Condition, Finding, Gate
-from sandbox.model.grade import Verdict
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.tasks.suites import suite
 from tests import ROOT
 from tests.sandbox.cli.pages.stored import stored_run

@@ -12,10 +12,10 @@ import pytest
 from sandbox.grading import measured as module
 from sandbox.grading.measured import KEPT, measured, reference_length
 from sandbox.grading.metrics.run_metrics import Subject, measure
-from sandbox.model.grade import Verdict
 from sandbox.model.report import RunMetrics
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.tasks import library
 from tests.sandbox.grading.test_reports import TASK, stored
 

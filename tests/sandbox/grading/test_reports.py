@@ -9,12 +9,13 @@ from sandbox.grading import reports
 from sandbox.grading.stored_grade import stored_grade
 from sandbox.model.errors import UsageError
 from sandbox.model.event import Event, Final, RunEnded, RunStarted
-from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade
 from sandbox.model.report import Comparison, Report, RunMetrics
 from sandbox.model.run import Actor, RunRecord
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.trace import TraceWriter
+from sandbox.model.verdict import Verdict
 from sandbox.tasks import library
 from tests.sandbox.grading.metrics.traces import shell, written
 
@@ -230,3 +231,17 @@ def test_a_record_that_cannot_be_read_is_named_and_left_out(
     assert folder.id not in [each.id for each in found]
     assert f"it cannot be read: {folder.id}" in capsys.readouterr().err
     assert reports.report(reports.read(found)).agents[0].passed == 2
+
+
+def test_a_brief_report_is_the_whole_one_without_rates_and_intervals_of_sizes(
+    store: Store,
+) -> None:
+    whole, brief = (reports.report(read(store), whole=each) for each in (True, False))
+    for one, other in zip(whole.agents, brief.agents, strict=True):
+        assert other.rates == {}
+        for name, size in other.sizes.items():
+            assert size.p95_interval is size.worst_interval is None
+            unknown = {"p95_interval": None, "worst_interval": None}
+            assert one.sizes[name].model_copy(update=unknown) == size
+        left = {"rates": {}, "sizes": other.sizes}
+        assert one.model_copy(update=left) == other

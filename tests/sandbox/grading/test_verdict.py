@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from graders.verdict import conjunction
 from sandbox.grading.verdict import GRADERS, grade
-from sandbox.model.grade import Evidence, Grade, Reason, Verdict
+from sandbox.model.grade import Evidence, Grade, Reason
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import changes, evidence, outcomes, task, trace
 
 

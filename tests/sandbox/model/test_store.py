@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.model.errors import StoreError, UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.run import RunRecord
 from sandbox.model.run_folder import write_whole
 from sandbox.model.store import INDEX, Store
+from sandbox.model.verdict import Verdict
 
 
 def record(run: str, started: str = "2026-01-01T00:00:00+00:00") -> RunRecord:

@@ -15,11 +15,11 @@ from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
 from sandbox.model.errors import UsageError
 from sandbox.model.event import RunEnded
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult, Who
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.task import ScriptedAction
+from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import DenyAll
 from sandbox.run import admission
 from sandbox.run.batch import Batch, exit_code, plan

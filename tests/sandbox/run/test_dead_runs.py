@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.model.grade import RunGrade, Verdict
+from sandbox.model.grade import RunGrade
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run.dead_runs import KILLED, bury, sweep
 from tests.sandbox.model.test_store import record
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from sandbox.model.errors import StoreError, UsageError
 from sandbox.model.experiment import Plan, PlannedAgent
-from sandbox.model.grade import Verdict
 from sandbox.model.job import Job, JobResult
 from sandbox.model.run import RunRecord
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from sandbox.run.experiment import Experiment, moment, named, opened
 
 NULL = PlannedAgent(agent="null")

@@ -16,7 +16,7 @@ from sandbox.model.event import (
     Violation,
 )
 from sandbox.model.experiment import Plan, PlannedAgent
-from sandbox.model.grade import Grade, Reason, RunGrade, TestReport, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade, TestReport
 from sandbox.model.how_ended import RunEnd
 from sandbox.model.job import Job, JobResult
 from sandbox.model.observation import Observation
@@ -26,6 +26,7 @@ from sandbox.model.session import FileKind
 from sandbox.model.store import Store
 from sandbox.model.trace import TraceWriter
 from sandbox.model.usage import ModelUsage
+from sandbox.model.verdict import Verdict
 from sandbox.run.experiment import Experiment, moment, opened
 from tests.sandbox.runs import STARTED
 

@@ -13,8 +13,8 @@ from sandbox.cli.pages.run_page import run_page
 from sandbox.cli.pages.site import index, page_of_experiment
 from sandbox.container.changes.patch import name_of
 from sandbox.model.errors import UsageError
-from sandbox.model.grade import Verdict
 from sandbox.model.store import Store
+from sandbox.model.verdict import Verdict
 from tests.sandbox.cli.pages.stored import experiment, stored_run
 
 HOSTILE = (

@@ -2,7 +2,8 @@ from pydantic import JsonValue
 
 from sandbox.grading.metrics import claims
 from sandbox.model.final import FinalField
-from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import task
 
 GRADERS = ("tests", "collateral", "trajectory", "final", "integrity")

@@ -3,8 +3,8 @@ from itertools import product
 import pytest
 
 from sandbox.grading.metrics.pooled_rates import pooled
-from sandbox.model.grade import Verdict
 from sandbox.model.report import Ratio, RunMetrics
+from sandbox.model.verdict import Verdict
 
 
 def run(

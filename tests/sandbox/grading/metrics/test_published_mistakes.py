@@ -10,10 +10,11 @@ from sandbox.grading.metrics import recovery, steps
 from sandbox.model.atom import Atom
 from sandbox.model.change import Owner
 from sandbox.model.final import FinalField
-from sandbox.model.grade import TestReport, Verdict
+from sandbox.model.grade import TestReport
 from sandbox.model.observation import ErrorCode
 from sandbox.model.report import Ratio
 from sandbox.model.rule import Precedes, Required
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import change, changes, evidence, outcomes, task
 from tests.sandbox.grading.metrics.traces import Step, act, entries, run, shell, written
 

@@ -3,11 +3,12 @@ from sandbox.model.atom import Atom
 from sandbox.model.client import ClientRecord
 from sandbox.model.event import Event, Final, RunEnded
 from sandbox.model.fact import Shown
-from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade
 from sandbox.model.report import Ratio, RunMetrics
 from sandbox.model.rule import NeverAfter
 from sandbox.model.run import Actor, RunRecord
 from sandbox.model.usage import ModelUsage
+from sandbox.model.verdict import Verdict
 from tests.graders.evidence import task
 from tests.sandbox.grading.metrics.traces import Step, asked, entries, shell, written
 

@@ -4,9 +4,10 @@ import pytest
 from pydantic import JsonValue
 
 from sandbox.model.event import Entry, Event, Observed, Violation
-from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.task import Task
+from sandbox.model.verdict import Verdict
 from sandbox.run.audit import choice_signs, path_signs, script_signs, target_signs
 from sandbox.run.audit.path_signs import Judged
 from sandbox.tasks import library

@@ -11,9 +11,10 @@ from graders import final
 from sandbox.agents.messages import messages
 from sandbox.model.briefing import brief
 from sandbox.model.fact import Changed, Fact, UserSaid
-from sandbox.model.grade import Evidence, Verdict
+from sandbox.model.grade import Evidence
 from sandbox.model.task import Task
 from sandbox.model.user import User
+from sandbox.model.verdict import Verdict
 from sandbox.run.facts import observer
 from sandbox.run.facts.observer import Facts
 from sandbox.run.facts.scripted_user import ScriptedUser

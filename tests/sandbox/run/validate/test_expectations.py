@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.model.grade import Grade, Reason, RunGrade, Verdict
+from sandbox.model.grade import Grade, Reason, RunGrade
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.model.verdict import Verdict
 from sandbox.rules.checker.check import graph_of
 from sandbox.rules.checker.world import Move, World
 from sandbox.rules.monitors.steps import Step

@@ -9,10 +9,10 @@ from sandbox.model.grade import (
     RunGrade,
     TestOutcome,
     TestReport,
-    Verdict,
 )
 from sandbox.model.job import Job, JobResult
 from sandbox.model.task_tests import Cases
+from sandbox.model.verdict import Verdict
 from sandbox.run.validate.agent_runs import Ran, no_oracle, order_row
 from sandbox.run.validate.candidate_grading import Regraded
 from sandbox.run.validate.checks import Check, Row

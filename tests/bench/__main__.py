@@ -23,6 +23,7 @@ from tests.bench import (
     mcp,
     monitors,
     native,
+    peers,
     pool,
     start,
     stored,
@@ -49,6 +50,7 @@ PARTS = (
     variants,
     suite,
     batches,
+    peers,
     stored,
 )
 

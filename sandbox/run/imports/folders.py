@@ -69,7 +69,6 @@ class FolderImporter:
             checkout = scratch / "checkout.tar.gz"
             container, left = self._read(container, folder, checkout)
             container_task.finish(foreign, self.kind, container, folder, checkout, shop.sources)
-        begun = time.monotonic()
         judged = self._judged(folder)
         if judged.problems and judged.unnamed:
             container_task.name_files(folder, judged.unnamed)
@@ -79,15 +78,18 @@ class FolderImporter:
         if problems and foreign.fetches.unknown:
             fetched = some(foreign.fetches.unknown, SHOWN)
             problems += (f"Its tests fetch what is not there: {fetched}",)
-        if problems and time.monotonic() - begun > self.patience:
-            waited = f"An import waits {self.patience:g} s for a solution, and for tests"
-            problems += (f"{waited}; --patience says how long.",)
         return Tried(problems, (*foreign.notes, *notes, *left))
 
     def _judged(self, folder: Path) -> Judged:
         loaded = library.load_at(folder)
         image = self.workshop.images.ensure(loaded, self.workshop.tell)
-        return self.workshop.judged(_narrowed(loaded, self.patience), image)
+        begun = time.monotonic()
+        judged = self.workshop.judged(_narrowed(loaded, self.patience), image)
+        if judged.problems and time.monotonic() - begun > self.patience:
+            waited = f"An import waits {self.patience:g} s for a solution, and for tests"
+            told = f"{waited}; --patience says how long."
+            return replace(judged, problems=(*judged.problems, told))
+        return judged
 
     def _built(self, foreign: Foreign, folder: Path) -> tuple[Container, tuple[str, ...]]:
         """Build its author's image with what ours has: of its own base, or of ours for it."""

@@ -12,6 +12,7 @@ from typing import Any
 from sandbox.container.engines.base import AGENT_FILES, SUDO, SessionSpec
 from sandbox.container.engines.creation import CAPABILITIES, CONTROL, HOSTS, SOCKET_NAME, SUPERVISOR
 
+SWAPS = Path("/proc/swaps")
 PERIOD = 100_000
 """Microseconds in which a container may use its processors for `cpus` times as long."""
 NAME_SPACES = ("pid", "network", "ipc", "uts", "mount", "cgroup")
@@ -91,7 +92,7 @@ def session(spec: SessionSpec, place: Place, profile: Mapping[str, Any]) -> dict
             "cgroupsPath": f"/sandbox/{place.name}",
             "resources": {
                 "devices": [{"allow": False, "access": "rwm"}],
-                "memory": {"limit": spec.limits.memory_bytes, "swap": spec.limits.memory_bytes},
+                "memory": _memory(spec.limits.memory_bytes),
                 "pids": {"limit": spec.limits.processes},
                 "cpu": {"period": PERIOD, "quota": _quota(spec.limits.cpus)},
             },
@@ -154,6 +155,12 @@ def names(capabilities: Iterable[str]) -> frozenset[str]:
 def _capabilities(given: Iterable[str]) -> dict[str, list[str]]:
     spelt = sorted(names(given))
     return dict.fromkeys(("bounding", "effective", "permitted"), spelt)
+
+
+def _memory(limit: int) -> dict[str, int]:
+    """No more with swap than without; a kernel without swap need not know how to limit it."""
+    has_swap = len(SWAPS.read_text().splitlines()) > 1
+    return {"limit": limit, "swap": limit} if has_swap else {"limit": limit}
 
 
 def _quota(cpus: float) -> int:

@@ -34,16 +34,18 @@ from sandbox.container.engines.interception import allowed
 from sandbox.container.engines.native import bundle, crun, mounting, profile
 from sandbox.container.engines.native.images import NativeImages
 from sandbox.container.engines.native.running import Running
+from sandbox.container.engines.runtimes import VARIABLE as RUNTIME
 from sandbox.container.engines.streams import Listener, SocketStream, Unreachable
 from sandbox.container.engines.uninterrupted import uninterrupted
 from sandbox.container.supervisor import compiler
 from sandbox.model.base import Record
-from sandbox.model.errors import EngineError
+from sandbox.model.errors import EngineError, UsageError
 from sandbox.model.places import cache
 
 MACHINE = os.uname().machine
 READY_SECONDS = 30.0
 RECORD = "record.json"
+TRANSPORT = "SANDBOX_TRANSPORT"
 PEER = struct.Struct("3i")
 """Process, user and group of who has connected (unix(7), SO_PEERCRED)."""
 
@@ -75,6 +77,7 @@ class NativeEngine(NativeImages):
                 "The native engine needs Linux, and to be root: it mounts file systems.",
                 "Run this as root, or use a Docker engine (unset SANDBOX_ENGINE).",
             )
+        _check_choices()
         lacking = crun.missing()
         if lacking:
             raise EngineError(
@@ -160,7 +163,8 @@ class NativeEngine(NativeImages):
             crun.erase(self._containers / container)
 
     def close(self) -> None:
-        """Nothing is held; a container that an interrupt left goes at the process's end."""
+        """Release what images were copied by; what an interrupt left goes with the process."""
+        self._release()
         if not self._running:
             atexit.unregister(self._remove_owned)
 
@@ -242,6 +246,17 @@ def _accepted(running: Running, listener: Listener) -> socket.socket:
     )
     running.found(first)
     return connection
+
+
+def _check_choices() -> None:
+    """Refuse what is chosen for other engines; UsageError."""
+    for variable, there in ((RUNTIME, "crun"), (TRANSPORT, "socket")):
+        wanted = os.environ.get(variable) or there
+        if wanted != there:
+            raise UsageError(
+                f"{variable} is {wanted!r}; the native engine has {there} alone.",
+                f"Unset {variable}, or use a Docker engine.",
+            )
 
 
 def _profile() -> Mapping[str, Any]:

@@ -76,6 +76,12 @@ class NativeImages:
         with self._store.locked():
             self._store.remove(reference, self._used())
 
+    def _release(self) -> None:
+        """Close the connection to a Docker engine, where one was needed."""
+        engine = self.__dict__.pop("_docker", None)
+        if engine is not None:
+            engine.close()
+
     def _used(self) -> Iterator[str]:
         """Give the layers that containers need."""
         raise NotImplementedError

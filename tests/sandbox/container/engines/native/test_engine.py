@@ -198,6 +198,11 @@ def test_it_is_refused_where_it_cannot_work(
         with pytest.raises(EngineError, match="crun, tar, which this machine lacks") as caught:
             engines.connect()
         assert "doctor --mend" in str(caught.value.next_step)
+    for variable, choice in (("SANDBOX_RUNTIME", "runsc"), ("SANDBOX_TRANSPORT", "attach")):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, choice)
+            with pytest.raises(UsageError, match=f"{variable} is '{choice}'"):
+                engines.connect()
     monkeypatch.setenv("SANDBOX_ENGINE", "pigeon")
     with pytest.raises(UsageError, match="pigeon"):
         engines.connect()

@@ -57,14 +57,16 @@ class Peers:
             compose = Path(logs, "compose.yaml")
             service = {
                 "image": self.image,
-                "command": "sleep 600",
+                "command": "tail -f /dev/null",
+                "init": True,
                 "network_mode": "none",
+                "stop_grace_period": "1s",
                 "x-local": True,
                 "labels": LABELS,
             }
             compose.write_text(yaml.safe_dump({"services": {"default": service}}))
             order = self._order(at_once) | {"compose": str(compose)}
-            words = ["eval", str(PROGRAMS / "inspect_task.py"), "--model", "mockllm/model"]
+            words = ["eval", "inspect_task.py", "--model", "mockllm/model"]
             words += ["--max-samples", str(at_once), "--max-sandboxes", str(at_once)]
             words += ["--display", "none", "--log-dir", logs]
             program = str(self.folder / "inspect" / "bin" / "inspect")
@@ -84,7 +86,13 @@ class Peers:
     def _run(self, words: list[str], variables: Mapping[str, str]) -> None:
         environment = {**os.environ, "DOCKER_CONFIG": str(self.docker_config), **variables}
         done = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+            words,
+            env=environment,
+            cwd=PROGRAMS,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -30,6 +30,8 @@ ROUNDS = 2
 SECONDS = 600
 BOUNDS = {"docker": (7, 4, 4), "native": (12, 8, 8)}
 """How many times faster than Inspect, by how many are at once."""
+UNGRADED = 0.5
+"""Of those that neither watch, nor collect, nor grade: what all that costs at most."""
 LINES = (
     *("ls", "cat AGENTS.md", "grep -rn naturalsize src", "cat src/humanize/filesize.py"),
     *("git log --oneline", "echo 'first impressions' > notes.txt", "rm notes.txt", "true"),
@@ -155,7 +157,7 @@ def _rows(taken: Mapping[str, float], number: int, place: int) -> list[Measure]:
     rows: list[Measure] = []
     for engine in ("docker", "native"):
         for name in ("Inspect", "mini-swe-agent", "docker-py"):
-            bound = BOUNDS[engine][place] if name == "Inspect" else 1
+            bound = BOUNDS[engine][place] if name == "Inspect" else UNGRADED
             label = f"{what}, engine {engine}"
             rows.append((label, f"{name}'s", taken[engine], taken[name], bound, True))
     return rows

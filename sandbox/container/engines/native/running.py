@@ -14,7 +14,7 @@ END_SECONDS = 5.0
 """How long a container that was killed may take to be gone."""
 REMARKS = 4096
 """Bytes kept of what crun and the supervisor say."""
-SAID = "said"
+SAID, BEGUN = "said", "begun"
 KILLED = (128 + signal.SIGKILL, -signal.SIGKILL)
 
 
@@ -40,7 +40,8 @@ class Running:
         return cls(name, folder, process)
 
     def found(self, first: int) -> None:
-        """Note the first process; it may have ended just now."""
+        """Note the first process, and that the container has begun; it may have ended just now."""
+        (self.folder / BEGUN).touch()
         self.first = first
         with contextlib.suppress(ProcessLookupError):
             self.descriptor = os.pidfd_open(first)

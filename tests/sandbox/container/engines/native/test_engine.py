@@ -142,6 +142,24 @@ def test_a_session_whose_container_is_killed_is_lost(
     assert traces(mark) == []
 
 
+def test_a_container_whose_supervisor_has_not_come_has_not_begun(
+    engine: NativeEngine, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`sandbox gc` leaves such a one alone for a while: another process is about to use it."""
+    seen = []
+    real = crun.start
+
+    def watched(*arguments: object) -> object:
+        seen.extend(engine.containers(f"sandbox.run={mark}"))
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(crun, "start", watched)
+    with engine.start(marked(mark)):
+        (after,) = engine.containers(f"sandbox.run={mark}")
+    assert [(each.begun, each.running) for each in seen] == [(False, False)]
+    assert (after.begun, after.running) == (True, True)
+
+
 def test_removing_a_container_ends_its_session(engine: NativeEngine, mark: str) -> None:
     session = engine.start(marked(mark))
     process = session.start(Command(("/bin/sleep", "600")))

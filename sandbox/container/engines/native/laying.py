@@ -19,7 +19,9 @@ def main() -> None:
     archive = tarfile.open(fileobj=sys.stdin.buffer, mode="r|")  # noqa: SIM115 - until the end
     os.chroot(root)
     os.chdir("/")
-    Path(target).mkdir(DIRECTORY, parents=True, exist_ok=True)
+    if not Path(target).is_dir():
+        Path(target).mkdir(DIRECTORY, parents=True)
+        os.chown(target, user, group)  # folders on the way stay root's, as with Docker
     for member in archive:
         if member.isdir() and (Path(target) / member.name).is_dir():
             continue  # what is there keeps its owner and its mode, as with Docker

@@ -26,6 +26,7 @@ ENV GREETING="hello $WORD" PATH=/bin
 COPY one.txt /named
 COPY one.txt two.txt /files/
 COPY --chown=10001:10001 folder/ /tree/folder/
+COPY --chown=10004:10004 folder/ /made/within/
 WORKDIR /tree
 RUN cat file > copied && rm file && echo "$GREETING" > said
 USER 10001:10001
@@ -93,6 +94,9 @@ def test_a_dockerfile_is_carried_out(native: Engine, build: Build) -> None:
     with native.start(SessionSpec(tag)) as session:
         assert session.stat("/tree/folder/new").uid == 10001
         assert session.stat("/named").uid == 0
+        # A folder that is made for what is copied is its owner's, those on the way are not.
+        made = ("/made", "/made/within", "/made/within/new")
+        assert [session.stat(path).uid for path in made] == [0, 10004, 10004]
     found = native.image(tag)
     assert found is not None
     assert found.environment == {"GREETING": "hello there", "PATH": "/bin"}

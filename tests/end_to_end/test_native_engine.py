@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.container.engines.base import RESERVED, Engine, SessionSpec
 from sandbox.container.engines.native.engine import NativeEngine
 from sandbox.model import places
 from sandbox.model.grade import RunGrade
 from sandbox.model.store import Store
 from sandbox.run.run_containers import RUN
 from sandbox.tasks import library
+from sandbox.tasks.images import Images
 from tests.end_to_end.commands import NO_ENGINE, TASK, sandbox
 from tests.task_repos.wrong_agents import wrong_agents
 
@@ -21,7 +23,7 @@ pytestmark = [
 ]
 
 WRONG = [(task, name) for task in library.names() for name in wrong_agents(task)]
-BUILD_SECONDS = 580
+ENGINES_OWN = (b"/.dockerenv", b"/etc/mtab", b"/etc/hostname", b"/etc/resolv.conf")
 TAKEN = ("sources", "supervisor", "listings")
 """What a cache may hold that has nothing to do with an engine."""
 
@@ -76,9 +78,24 @@ def test_a_kept_container_stays_until_gc(runs: Path) -> None:
     assert not folder.exists()
 
 
+def held(engine: Engine, image: str) -> dict[bytes, tuple[object, ...]]:
+    """All files of an image, but those that an engine makes, with what matters of each."""
+    left = ["/proc", "/sys", "/dev", RESERVED]
+    with engine.start(SessionSpec(image)) as session:
+        found = session.manifest(["/"], excluding=left, digest=True)
+        entries = {path: session.entry(path, record) for path, record in found.items()}
+    return {
+        path: (entry.kind, entry.mode, entry.uid, entry.gid, entry.digest)
+        for path, entry in entries.items()
+        if path not in ENGINES_OWN
+    }
+
+
 @pytest.mark.thorough
-def test_a_machine_without_docker_builds_and_passes(tmp_path: Path, runs: Path) -> None:
-    """From the distribution's packages to a verdict."""
+def test_a_machine_without_docker_builds_and_passes(
+    tmp_path: Path, runs: Path, engine: Engine
+) -> None:
+    """From the distribution's packages to a verdict, and to the same files as Docker's."""
     cache = tmp_path / "cache"
     cache.mkdir()
     for name in TAKEN:
@@ -90,6 +107,10 @@ def test_a_machine_without_docker_builds_and_passes(tmp_path: Path, runs: Path) 
     for agent, code in (("oracle", 0), ("null", 1)):
         ended = sandbox("run", TASK, "--agent", agent, "--runs", runs, **alone)
         assert ended.code == code, ended.out + ended.err
+    tag = Images(engine, places.cache()).ensure(library.load(TASK), lambda _: None).tag
+    files = held(NativeEngine(cache / "native"), tag)
+    assert len(files) > 10_000
+    assert files == held(engine, tag)
     again = sandbox("build", TASK, **alone)
     assert "up to date" in again.err
     removed = sandbox("gc", "--images", "--runs", runs, **alone)

@@ -62,7 +62,7 @@ class NativeEngine(NativeImages):
     """An engine whose images and containers lie in a folder of the cache."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+        super().__init__(folder, self._needed)
         self._containers = folder / "containers"
         self._containers.mkdir(exist_ok=True, mode=0o700)
         self._filters = profile.Filters(folder / "filters")
@@ -209,8 +209,8 @@ class NativeEngine(NativeImages):
     def _record(self, name: str) -> ContainerRecord:
         return ContainerRecord.model_validate_json((self._containers / name / RECORD).read_bytes())
 
-    def _used(self) -> Iterator[str]:
-        """Give the layers that containers need."""
+    def _needed(self) -> Iterator[str]:
+        """Give the layers of all containers."""
         for folder in self._containers.iterdir():
             with contextlib.suppress(OSError, ValueError):
                 yield from self._record(folder.name).layers

@@ -1,7 +1,7 @@
 """Images of the native engine: those that it made, and those that a Docker engine here has."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from sandbox.container.engines.base import MANAGED, NOTHING, Engine, ImageInfo
@@ -14,8 +14,10 @@ from sandbox.model.scratch import Scratch
 class NativeImages:
     """The part of the engine that makes images."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, used: Callable[[], Iterable[str]]) -> None:
+        """`used` gives the layers that containers need."""
         self._store = ImageStore(folder)
+        self._used = used
 
     def image(self, reference: str) -> ImageInfo | None:
         """The image with this tag or id, copied from a Docker engine if need be; None without."""
@@ -81,10 +83,6 @@ class NativeImages:
         engine = self.__dict__.pop("_docker", None)
         if engine is not None:
             engine.close()
-
-    def _used(self) -> Iterator[str]:
-        """Give the layers that containers need."""
-        raise NotImplementedError
 
     def _stored(self, reference: str) -> StoredImage:
         found = self._store.find(reference) or self._copied(reference)

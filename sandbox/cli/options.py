@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli import completion
+from sandbox.model.engine_kinds import ENGINE_KINDS, ENGINE_VARIABLE
 
 if TYPE_CHECKING:
     from sandbox.model.store import Store
@@ -16,15 +17,13 @@ RunsOption = Annotated[
     typer.Option("--runs", help="Where runs are kept; SANDBOX_RUNS, else ./runs, by default."),
 ]
 
-ENGINES = ("docker", "native")
-
 
 def choose_engine(name: str | None) -> str | None:
     """Note the engine that all of this process, and those it starts, are to use."""
     if name is not None:
-        if name not in ENGINES:
-            raise typer.BadParameter(f"there is {' and '.join(ENGINES)}")
-        os.environ["SANDBOX_ENGINE"] = name
+        if name not in ENGINE_KINDS:
+            raise typer.BadParameter(f"there is {' and '.join(ENGINE_KINDS)}")
+        os.environ[ENGINE_VARIABLE] = name
     return name
 
 

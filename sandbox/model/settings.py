@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ByteSize, ValidationError
 
 from sandbox.model.base import Record
+from sandbox.model.engine_kinds import ENGINE_KINDS, ENGINE_VARIABLE
 from sandbox.model.errors import DocumentError
 
 VARIABLES = {
@@ -54,8 +55,8 @@ class Settings(Record):
                     found[variable] = os.pathsep.join(str(folder / path) for path in paths)
                 case int() as number:
                     found[variable] = str(int(number))
-                case "docker" | "native" as kind if name == "engine":
-                    found["SANDBOX_ENGINE"] = kind
+                case kind if name == "engine" and kind in ENGINE_KINDS:
+                    found[ENGINE_VARIABLE] = str(kind)
                 case text:
                     found[variable] = str(text)
         return found

@@ -3,18 +3,17 @@
 import os
 
 from sandbox.container.engines.base import Engine
+from sandbox.model.engine_kinds import ENGINE_KINDS, ENGINE_VARIABLE
 from sandbox.model.errors import UsageError
-
-VARIABLE = "SANDBOX_ENGINE"
-ENGINES = ("docker", "native")
 
 
 def chosen() -> str:
     """Which engine SANDBOX_ENGINE names; UsageError where there is no such one."""
-    name = os.environ.get(VARIABLE) or "docker"
-    if name not in ENGINES:
+    name = os.environ.get(ENGINE_VARIABLE) or "docker"
+    if name not in ENGINE_KINDS:
         raise UsageError(
-            f"{VARIABLE} is {name!r}.", f"Set it to {' or '.join(ENGINES)}, or not at all."
+            f"{ENGINE_VARIABLE} is {name!r}.",
+            f"Set it to {' or '.join(ENGINE_KINDS)}, or not at all.",
         )
     return name
 

@@ -195,7 +195,8 @@ def build(store: ImageStore, order: Order, find: Callable[[str], StoredImage]) -
             f"Building {order.tag} failed: the native engine has no network of its own.",
             "Choose the network `host` or `none`, or a Docker engine.",
         )
-    store.sweep()
+    with store.locked():
+        store.sweep()
     text = (order.context / "Dockerfile").read_text(encoding="utf-8")
     with store.partial() as folder:
         for part in ("upper", "work", "root"):

@@ -31,6 +31,7 @@ class Running:
     """By which that one is killed and no other that has its number later (pidfd_open(2))."""
 
     removed: bool = False
+    """Whether it was removed while a session still used it."""
 
     @classmethod
     def begin(cls, name: str, folder: Path, options: str) -> Self:

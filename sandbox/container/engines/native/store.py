@@ -184,7 +184,7 @@ class ImageStore:
                 crun.erase(self._layers / name)
 
     def sweep(self) -> None:
-        """End and remove what processes that are gone have left half made."""
+        """End and remove what processes that are gone have left half made; the lock is held."""
         for left in self._layers.glob(".*"):
             with contextlib.suppress(OSError):
                 descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
@@ -206,7 +206,7 @@ class ImageStore:
                     yield unquote(path.name), f"sha256:{path.readlink().stem}"
 
     def _keep(self, folder: Path, name: str) -> None:
-        with contextlib.suppress(FileExistsError, OSError):
+        with contextlib.suppress(OSError):  # another process has made the same one meanwhile
             folder.rename(self._layers / name)
         if not (self._layers / name).is_dir():
             raise ImageError(f"The layer {name} cannot be kept in {self._layers}.")
@@ -215,10 +215,11 @@ class ImageStore:
     def partial(self) -> Iterator[Path]:
         """Make a folder among the layers, which is removed again unless it becomes one."""
         folder = self._layers / f".{secrets.token_hex(8)}"
-        folder.mkdir(mode=0o755)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
+        with self.locked():  # nobody sweeps it before it is locked
+            folder.mkdir(mode=0o755)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
             yield folder
         finally:
             os.close(lock)
@@ -238,8 +239,10 @@ class ImageStore:
     def _spooled(self, content: IO[bytes]) -> Iterator[IO[bytes]]:
         path = self._layers / f".{secrets.token_hex(8)}"
         try:
-            with path.open("w+b") as file:
+            with self.locked():
+                file = path.open("w+b")
                 fcntl.flock(file, fcntl.LOCK_EX)
+            with file:
                 shutil.copyfileobj(content, file, 1 << 20)
                 file.seek(0)
                 yield file

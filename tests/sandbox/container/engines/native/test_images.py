@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from sandbox.container.engines.base import AGENT_FILES, Engine, SessionSpec
 from sandbox.container.engines.native import crun
 from sandbox.container.engines.native.engine import NativeEngine
+from sandbox.container.engines.native.store import ImageStore
 from sandbox.model.errors import EngineError, ImageError
 from sandbox.model.session import ROOT, Command
 from tests.sandbox.container.engines.conftest import TAG
@@ -222,6 +224,27 @@ def test_what_a_killed_harness_was_building_ends_with_the_next_build(
     engine.build(context, tag="y", labels={}, network="none", on_line=lambda _: None)
     assert crun.first_process(name) is None
     assert not partial.exists()
+
+
+def test_what_is_just_begun_is_not_swept_away(tmp_path: Path) -> None:
+    mine, others = ImageStore(tmp_path), ImageStore(tmp_path)
+    done = threading.Event()
+
+    def sweep() -> None:
+        while not done.is_set():
+            with others.locked():
+                others.sweep()
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for _ in range(100):
+            with mine.partial() as folder:
+                (folder / "file").touch()
+    finally:
+        done.set()
+        sweeper.join()
+    assert list((tmp_path / "layers").iterdir()) == []
 
 
 def test_layers_go_with_the_last_that_needs_them(native: Engine, build: Build) -> None:

@@ -52,8 +52,8 @@ ORDER = {
         {"world_layer"},
     ),
     "tasks": (
-        {"parameters"},
-        {"differences", "misspelt", "plans", "sources", "template"},
+        {"parameters", "python_tests"},
+        {"differences", "misspelt", "misspelt_tests", "plans", "sources", "template"},
         {"library"},
         {"repos", "suites"},
         {"choice", "harvested", "images", "seeds"},

@@ -5,7 +5,7 @@ import difflib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from sandbox.model.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
 from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
-from sandbox.tasks import misspelt
+from sandbox.tasks import misspelt, misspelt_tests
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
 from sandbox.tasks.sources import listings
@@ -110,13 +110,12 @@ def _read(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
     repository = documents.load(folder.parent / REPOSITORY, Repository)
     _check(file, name, folder, repository)
     inlined = compiler.inlined(file, folder)
-    if inlined.tests.hidden is not None:
-        listed = inlined.tests.fail_to_pass + inlined.tests.pass_to_pass
-        hidden = folder / inlined.tests.hidden
-        slips = (*misspelt.tests(listed, hidden), *misspelt.script_tests(listed, hidden))
-        _refuse(folder / TASK, list(slips))
-    if released := _released(repository):
+    released = _released(repository)
+    if released:
         _refuse(folder / TASK, list(misspelt.unmatched(inlined, folder, released)))
+    listed = inlined.tests.fail_to_pass + inlined.tests.pass_to_pass
+    texts = _texts(inlined, folder, repository, {test.partition("::")[0] for test in listed})
+    _refuse(folder / TASK, list(misspelt_tests.problems(listed, texts)))
     return inlined, repository
 
 
@@ -124,6 +123,20 @@ def _released(repository: Repository) -> frozenset[str]:
     """Give the files of all releases that are in the cache; none where one has to be fetched."""
     found = [listings.names(places.cache(), each.source) for each in repository.releases]
     return frozenset().union(*found) if all(found) else frozenset()
+
+
+def _texts(
+    file: TaskFile, folder: Path, repository: Repository, wanted: Set[str]
+) -> dict[str, str]:
+    """Give what files hold that tests are listed of: hidden ones, and upstream's as released."""
+    changed = misspelt.changed_paths(file, folder)
+    source = next(each.source for each in repository.releases if each.version == file.world.release)
+    texts = listings.texts(places.cache(), source, wanted - changed)
+    for path in wanted if file.tests.hidden else ():
+        hidden = folder / str(file.tests.hidden) / path
+        if hidden.is_file():
+            texts[path] = hidden.read_text("utf-8", "replace")
+    return texts
 
 
 def recorded(name: str) -> str | None:

@@ -8,17 +8,16 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from sandbox.model import patch_text
 from sandbox.model.action import ACTIONS
 from sandbox.model.glob import Globs, is_plain
 from sandbox.model.task import ScriptedAction, TaskFile
-from sandbox.tasks import parameters
 
 Place = tuple[str | int, ...]
 Asked = tuple[Place, str, Iterable[str]]
 """Where an action stands, its name, and those of its arguments."""
 
 PROMPT, POLICY = "prompt", "policy"
-SCRIPTS = (".js", ".mjs", ".cjs")
 ALMOST = 0.92
 """How alike two paths have to be to be one path, once misspelt."""
 ALMOST_FOLDER = 0.9
@@ -45,50 +44,6 @@ def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
         if name not in milestones:
             yield place, _unknown("milestone", name, milestones)
     yield from _never_changed(file)
-
-
-def tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
-    """Say which ids name a function that a hidden file of Python does not have, but one like it."""
-    for test in listed:
-        path, _, name = test.partition("::")
-        function = name.partition("[")[0].rpartition("::")[2]
-        file = hidden / path
-        if not function or file.suffix != ".py" or not file.is_file():
-            continue
-        text = file.read_text("utf-8", "replace")
-        known = set(re.findall(r"def\s+(test\w*)", text))
-        near = difflib.get_close_matches(function, known, n=1, cutoff=0.8)
-        if function not in known and near:
-            yield f"{test}: {path} has no test {function}; did you mean {near[0]}?"
-        else:
-            given = name.partition("[")[2].removesuffix("]")
-            yield from _parameters(test, function, given, text)
-
-
-def _parameters(test: str, function: str, given: str, text: str) -> Iterator[str]:
-    known = parameters.by_function(text).get(function, frozenset())
-    # Ids that would be the same have a number at their ends.
-    if not known or given in known or re.sub(r"_?\d+$", "", given) in known:
-        return
-    near = (difflib.get_close_matches(given, sorted(known), n=1) or sorted(known))[0]
-    yield f"{test}: {function} has other parameters; did you mean {function}[{near}]?"
-
-
-def script_tests(listed: Iterable[str], hidden: Path) -> Iterator[str]:
-    """Say the same of hidden files of JavaScript, whose tests have names in quotes."""
-    for test in listed:
-        path, _, name = test.partition("::")
-        file = hidden / path
-        last = re.sub(r" #\d+$", "", name.rpartition(" > ")[2])
-        if not last or file.suffix not in SCRIPTS or not file.is_file():
-            continue
-        text = file.read_text("utf-8", "replace")
-        if last in text:
-            continue
-        known = {quoted for _, quoted in re.findall(r"(['\"`])((?:(?!\1)[^\\\n])+)\1", text)}
-        near = difflib.get_close_matches(last, known, n=1, cutoff=ALMOST)
-        if near:
-            yield f"{test}: {path} has no test {last!r}; did you mean {near[0]!r}?"
 
 
 def unmatched(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]:
@@ -166,6 +121,19 @@ def _laid_paths(file: TaskFile, folder: Path) -> set[str]:
         below = folder / each if each else folder / "nothing"
         known |= {path.relative_to(below).as_posix() for path in below.rglob("*")}
     return known
+
+
+def changed_paths(file: TaskFile, folder: Path) -> frozenset[str]:
+    """Give the paths that are not as released: laid out, changed by the plan, or by a patch."""
+    worktree = file.world.worktree
+    patches = [defect.patch for defect in file.world.defects]
+    patches += [each for each in (worktree.stash, worktree.staged, worktree.unstaged) if each]
+    found = {
+        path
+        for patch in patches
+        for path in patch_text.names((folder / patch).read_text("utf-8", "replace"))
+    }
+    return frozenset(found | _laid_paths(file, folder))
 
 
 def _actions(file: TaskFile) -> Iterator[Asked]:

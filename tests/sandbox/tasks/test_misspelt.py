@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.model import places
+from sandbox.model import documents, places
 from sandbox.model.errors import DocumentError
-from sandbox.tasks import library
+from sandbox.model.repository import Repository
+from sandbox.model.seed import SeedFile
+from sandbox.tasks import library, misspelt_tests
+from sandbox.tasks.sources import listings
 
 NAME = "humanize/file-sizes"
 
@@ -165,3 +168,81 @@ def test_without_the_release_nothing_is_guessed(
     monkeypatch.setenv("SANDBOX_CACHE", str(tmp_path / "empty"))
     task.write_text(task.read_text().replace("    - pyproject.toml\n", "    - pyprojct.toml\n", 1))
     library.load(NAME)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        (
+            NAME,
+            "tests/test_filesize.py::test_naturalsize[test_args3-1.0 MB]",
+            "tests/test_filesize.py::test_naturalsise[test_args3-1.0 MB]",
+            "has no test test_naturalsise; did you mean test_naturalsize?",
+        ),
+        (
+            NAME,
+            "tests/test_filesize.py::test_naturalsize[test_args3-1.0 MB]",
+            "tests/test_filesize.py::test_naturalsize[test_args3-1.0 MBB]",
+            "other parameters; did you mean test_naturalsize[test_args3-1.0 MB]?",
+        ),
+        (
+            "inflection/house-terms",
+            "test_inflection.py::test_singularize_plural[cow-kine]",
+            "test_inflection.py::test_singularize_plural[cow-kin]",
+            "other parameters; did you mean test_singularize_plural[cow-kine]?",
+        ),
+        (
+            "django/negative-durations",
+            "::DurationParseTests::test_iso_8601",
+            "::DurationParsTests::test_iso_8601",
+            "has no class DurationParsTests; did you mean DurationParseTests?",
+        ),
+        (
+            "qs/guard-once",
+            "test/utils.js::isBuffer()",
+            "test/utils.js::isBufer()",
+            "has no test 'isBufer()'; did you mean 'isBuffer()'?",
+        ),
+    ],
+)
+def test_the_id_of_a_test_of_upstream_is_like_one_of_the_release(
+    task: Path, name: str, old: str, new: str, said: str
+) -> None:
+    listed = task.parents[2] / name / "tests.yaml"
+    text = listed.read_text()
+    assert old in text
+    library.load(name)
+    listed.write_text(text.replace(old, new, 1))
+    with pytest.raises(DocumentError) as caught:
+        library.load(name)
+    assert said in caught.value.message
+
+
+def test_a_file_that_a_patch_changes_may_have_other_tests(task: Path) -> None:
+    listed = task.parent / "tests.yaml"
+    new = "tests/test_filesize.py::test_naturalsizes"
+    listed.write_text(f"{listed.read_text()}  - '{new}'\n")
+    with pytest.raises(DocumentError, match="has no test test_naturalsizes"):
+        library.load(NAME)
+    patch = task.parent / "unstaged.patch"
+    patch.write_text(
+        f"{patch.read_text()}"
+        "--- a/tests/test_filesize.py\n+++ b/tests/test_filesize.py\n"
+        "@@ -1,0 +1,1 @@\n+def test_naturalsizes(): pass\n"
+    )
+    library.load(NAME)
+
+
+def test_no_id_that_upstream_has_is_refused() -> None:
+    """Those that miners recorded in runs, of all releases that have been fetched."""
+    seen = 0
+    for path in sorted((places.project() / "task_repos").glob("*/seeds.yaml")):
+        repository = documents.load(path.parent / "repo.yaml", Repository)
+        seeds = documents.load(path, SeedFile).seeds
+        ids = sorted({test for seed in seeds for test in seed.fail_to_pass})
+        source = repository.releases[-1].source
+        files = {test.partition("::")[0] for test in ids}
+        texts = listings.texts(places.cache(), source, files)
+        assert list(misspelt_tests.problems(ids, texts)) == []
+        seen += sum(test.partition("::")[0] in texts for test in ids)
+    assert seen > 500

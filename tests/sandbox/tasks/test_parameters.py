@@ -19,6 +19,17 @@ def test_kinds(a): ...
 @pytest.mark.parametrize(("c",), [(1,), ((2, 3),)])
 def test_stacked(a, b, c): ...
 
+WORDS = [("a", "b"), ("c", [10**6])]
+
+@pytest.mark.parametrize(("a", "b"), WORDS)
+def test_constant(a, b): ...
+
+@pytest.mark.parametrize("a", [1, (2,), "z"], ids=["one", "é", "three"])
+def test_names(a): ...
+
+@pytest.mark.parametrize("a, b", [pytest.param(1, 2, id="both"), pytest.param(3, [4]), (5, 6)])
+def test_param(a, b): ...
+
 class TestClass:
     @pytest.mark.parametrize("a", ["one", "two"])
     @pytest.mark.skipif(False, reason="none")
@@ -33,11 +44,17 @@ def doubled(): ...
 @pytest.mark.parametrize("a", [1])
 def test_fixture(a, doubled): ...
 
-@pytest.mark.parametrize("a", [1], ids=["one"])
+@pytest.mark.parametrize("a", [1], ids=str)
 def test_names(a): ...
 
-@pytest.mark.parametrize("a", [pytest.param(1, id="one")])
-def test_marked(a): ...
+CHANGED = [1]
+CHANGED.append(2)
+
+@pytest.mark.parametrize("a", CHANGED)
+def test_changed(a): ...
+
+@pytest.mark.parametrize("a", [*CHANGED])
+def test_starred(a): ...
 
 @pytest.mark.parametrize("a", range(3))
 def test_computed(a): ...
@@ -71,7 +88,7 @@ def test_they_are_those_of_pytest(tmp_path: Path) -> None:
         if line.endswith("]"):
             function, _, rest = line.rpartition("::")[2].partition("[")
             given.setdefault(function, set()).add(rest.removesuffix("]"))
-    assert len(given) == 3
+    assert len(given) == 6
     assert parameters.by_function(SOURCE) == given
 
 

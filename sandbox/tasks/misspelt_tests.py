@@ -1,0 +1,68 @@
+"""Ids of tests in a task file that their file's text does not have, but one like them.
+
+What a text does not tell for sure (inherited from elsewhere, computed) is left to the run.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+
+from sandbox.tasks import parameters, python_tests
+
+SCRIPTS = (".js", ".mjs", ".cjs")
+NEAR, NEAR_SENTENCE = 0.8, 0.92
+"""How alike names of functions, and names that are sentences, have to be to be one, misspelt."""
+
+
+def problems(listed: Iterable[str], texts: Mapping[str, str]) -> Iterator[str]:
+    """Say what is wrong with ids of the files in `texts`, which maps paths to what they hold."""
+    by_path: dict[str, list[str]] = {}
+    for test in listed:
+        path, _, name = test.partition("::")
+        if name:
+            by_path.setdefault(path, []).append(test)
+    for path in by_path.keys() & texts.keys():
+        if path.endswith(".py"):
+            yield from _python(path, by_path[path], texts[path])
+        elif path.endswith(SCRIPTS):
+            yield from _script(path, by_path[path], texts[path])
+
+
+def _python(path: str, tests: Iterable[str], text: str) -> Iterator[str]:
+    classes = python_tests.by_class(text)
+    parameterized = parameters.by_function(text)
+    for test in tests:
+        name, _, given = test.removeprefix(f"{path}::").partition("[")
+        above, _, function = name.rpartition("::")
+        known = classes.get(above)
+        near: list[str] = []
+        if above not in classes:
+            near = difflib.get_close_matches(above, classes, n=1, cutoff=NEAR)
+            what = f"{path} has no class {above}"
+        elif known is not None and function not in known:
+            near = difflib.get_close_matches(function, known, n=1, cutoff=NEAR)
+            what = f"{path} has no test {function}"
+        elif known is not None and function in parameterized:
+            near = _parameters(function, given.removesuffix("]"), parameterized[function])
+            what = f"{function} has other parameters"
+        if near:
+            yield f"{test}: {what}; did you mean {near[0]}?"
+
+
+def _parameters(function: str, given: str, known: Set[str]) -> list[str]:
+    # Ids that would be the same have a number at their ends.
+    if given in known or re.sub(r"_?\d+$", "", given) in known:
+        return []
+    near = difflib.get_close_matches(given, sorted(known), n=1) or sorted(known)
+    return [f"{function}[{each}]" for each in near[:1]]
+
+
+def _script(path: str, tests: Iterable[str], text: str) -> Iterator[str]:
+    """Say it of a file of JavaScript, whose tests have names in quotes."""
+    known = {quoted for _, quoted in re.findall(r"(['\"`])((?:(?!\1)[^\\\n])+)\1", text)}
+    for test in tests:
+        last = re.sub(r" #\d+$", "", test.removeprefix(f"{path}::").rpartition(" > ")[2])
+        if last in text:
+            continue
+        for near in difflib.get_close_matches(last, known, n=1, cutoff=NEAR_SENTENCE):
+            yield f"{test}: {path} has no test {last!r}; did you mean {near!r}?"

@@ -54,6 +54,7 @@ ORDER = {
     "tasks": (
         {"parameters", "python_tests"},
         {"differences", "misspelt", "misspelt_tests", "plans", "sources", "template"},
+        {"released"},
         {"library"},
         {"repos", "suites"},
         {"choice", "harvested", "images", "seeds"},

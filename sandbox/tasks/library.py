@@ -5,7 +5,7 @@ import difflib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,10 +17,9 @@ from sandbox.model.errors import DocumentError, UsageError
 from sandbox.model.repository import Repository
 from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
-from sandbox.tasks import misspelt, misspelt_tests
+from sandbox.tasks import misspelt, released
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
-from sandbox.tasks.sources import listings
 
 TASK, REPOSITORY = "task.yaml", "repo.yaml"
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
@@ -79,7 +78,7 @@ def load(name: str) -> LoadedTask:
     if not variant.operators:
         return dataclasses.replace(load_at(folder), variant=variant)
     digest = _digest(folder)
-    file, repository = _read(variant.task, folder, digest)
+    file, repository = _compared(variant.task, folder, digest)
     task = compiler.compiled(operators.applied(file, variant))
     digest = hashlib.sha256(f"{digest}\n{task.model_dump_json()}".encode()).hexdigest()
     return LoadedTask(task, folder, repository, digest, _cases(task, folder), variant)
@@ -87,9 +86,23 @@ def load(name: str) -> LoadedTask:
 
 def load_at(folder: Path) -> LoadedTask:
     """Read a task where it lies, be that where tasks are looked for or not; DocumentError."""
+    return _loaded(folder, _compared)
+
+
+def load_to_record(name: str) -> LoadedTask:
+    """Read a task whose ids of tests are about to be recorded, so may be wrong; as `load` else."""
+    known = _folders()
+    if name not in known:
+        raise _unknown(name, sorted(known))
+    return _loaded(known[name], _read)
+
+
+def _loaded(
+    folder: Path, read: Callable[[str, Path, str], tuple[TaskFile, Repository]]
+) -> LoadedTask:
     name = f"{folder.parent.name}/{folder.name}"
     digest = _digest(folder)
-    file, repository = _read(name, folder, digest)
+    file, repository = read(name, folder, digest)
     task = compiler.compiled(file)
     cases, refused = _cases(task, folder), _refused(file, folder)
     return LoadedTask(task, folder, repository, digest, cases, Variant.parse(name), refused)
@@ -109,34 +122,15 @@ def _read(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
     file = documents.load(folder / TASK, TaskFile, _problems)
     repository = documents.load(folder.parent / REPOSITORY, Repository)
     _check(file, name, folder, repository)
-    inlined = compiler.inlined(file, folder)
-    released = _released(repository)
-    if released:
-        _refuse(folder / TASK, list(misspelt.unmatched(inlined, folder, released)))
-    listed = inlined.tests.fail_to_pass + inlined.tests.pass_to_pass
-    texts = _texts(inlined, folder, repository, {test.partition("::")[0] for test in listed})
-    _refuse(folder / TASK, list(misspelt_tests.problems(listed, texts)))
-    return inlined, repository
+    return compiler.inlined(file, folder), repository
 
 
-def _released(repository: Repository) -> frozenset[str]:
-    """Give the files of all releases that are in the cache; none where one has to be fetched."""
-    found = [listings.names(places.cache(), each.source) for each in repository.releases]
-    return frozenset().union(*found) if all(found) else frozenset()
-
-
-def _texts(
-    file: TaskFile, folder: Path, repository: Repository, wanted: Set[str]
-) -> dict[str, str]:
-    """Give what files hold that tests are listed of: hidden ones, and upstream's as released."""
-    changed = misspelt.changed_paths(file, folder)
-    source = next(each.source for each in repository.releases if each.version == file.world.release)
-    texts = listings.texts(places.cache(), source, wanted - changed)
-    for path in wanted if file.tests.hidden else ():
-        hidden = folder / str(file.tests.hidden) / path
-        if hidden.is_file():
-            texts[path] = hidden.read_text("utf-8", "replace")
-    return texts
+@lru_cache(maxsize=64)
+def _compared(name: str, folder: Path, digest: str) -> tuple[TaskFile, Repository]:
+    """Read a task's files, and compare names in them with the release's files; once as well."""
+    file, repository = _read(name, folder, digest)
+    _refuse(folder / TASK, list(released.problems(file, folder, repository)))
+    return file, repository
 
 
 def recorded(name: str) -> str | None:

@@ -42,16 +42,17 @@ def _python(path: str, tests: Iterable[str], text: str) -> Iterator[str]:
         elif known is not None and function not in known:
             near = difflib.get_close_matches(function, known, n=1, cutoff=NEAR)
             what = f"{path} has no test {function}"
-        elif known is not None and function in parameterized:
-            near = _parameters(function, given.removesuffix("]"), parameterized[function])
+        elif name in parameterized:
+            near = _parameters(function, given.removesuffix("]"), parameterized[name])
             what = f"{function} has other parameters"
         if near:
             yield f"{test}: {what}; did you mean {near[0]}?"
 
 
 def _parameters(function: str, given: str, known: Set[str]) -> list[str]:
-    # Ids that would be the same have a number at their ends.
-    if given in known or re.sub(r"_?\d+$", "", given) in known:
+    # Ids that would be the same have a number at their ends, and fixtures may add parts.
+    whole = (f"-{given}-", f"-{re.sub(r'_?[0-9]+$', '', given)}-")
+    if any(f"-{each}-" in text for each in known for text in whole):
         return []
     near = difflib.get_close_matches(given, sorted(known), n=1) or sorted(known)
     return [f"{function}[{each}]" for each in near[:1]]

@@ -12,6 +12,12 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 """What is written by its argument's name, whatever it holds."""
 PLAIN = (int, float, complex, bool, type(None))
+LONG = 100
+"""Characters of a text that some versions of pytest (9.1) do not write out."""
+UNPRINTABLE = {
+    **{number: f"\\x{number:02x}" for number in (*range(32), 127)},
+    **{ord(each): repr(each)[1:-1] for each in "\t\r\n"},
+}
 
 
 class UnreadableError(Exception):
@@ -19,7 +25,10 @@ class UnreadableError(Exception):
 
 
 def by_function(source: str) -> dict[str, frozenset[str]]:
-    """Map each function whose ids can be read to what may stand in their brackets."""
+    """Map each function whose ids can be read to what may stand in their brackets.
+
+    A method is called `Class::method`, as in an id.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -27,11 +36,11 @@ def by_function(source: str) -> dict[str, frozenset[str]]:
     constants = _constants(tree)
     found: dict[str, set[str]] = {}
     unknown: set[str] = set()
-    for function in _functions(tree):
+    for name, function in _functions(tree):
         try:
-            found.setdefault(function.name, set()).update(_ids(function, constants))
+            found.setdefault(name, set()).update(_ids(function, constants))
         except UnreadableError:
-            unknown.add(function.name)
+            unknown.add(name)
     return {name: frozenset(ids) for name, ids in found.items() if ids and name not in unknown}
 
 
@@ -59,13 +68,15 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
     }
 
 
-def _functions(tree: ast.Module) -> Iterator[Function]:
+def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
     """Yield the tests of a module and of its classes without decorators of their own."""
     for node in tree.body:
         if isinstance(node, Function):
-            yield node
+            yield node.name, node
         elif isinstance(node, ast.ClassDef) and not node.decorator_list:
-            yield from (each for each in node.body if isinstance(each, Function))
+            for each in node.body:
+                if isinstance(each, Function):
+                    yield f"{node.name}::{each.name}", each
 
 
 def _ids(function: Function, constants: Mapping[str, ast.expr]) -> Iterator[str]:
@@ -144,10 +155,12 @@ def _text(name: str, node: ast.expr, number: int) -> str:
     if isinstance(node, DISPLAYS):
         return f"{name}{number}"
     value = _literal(node)
+    if isinstance(value, str | bytes) and len(value) > LONG:
+        raise UnreadableError
     if isinstance(value, str):
         return _ascii(value)
     if isinstance(value, bytes):
-        return value.decode("ascii", "backslashreplace")
+        return value.decode("ascii", "backslashreplace").translate(UNPRINTABLE)
     if isinstance(value, PLAIN):
         return str(value)
     raise UnreadableError

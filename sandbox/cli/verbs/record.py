@@ -41,7 +41,7 @@ def record(
     from sandbox.tasks import library
     from sandbox.tasks.images import Images
 
-    loaded = library.load(task)
+    loaded = library.load_to_record(task)
     name = library.recorded(task)
     if name is None:
         raise UsageError(

@@ -218,6 +218,14 @@ def test_the_id_of_a_test_of_upstream_is_like_one_of_the_release(
     assert said in caught.value.message
 
 
+def test_a_slip_in_what_is_recorded_is_mended_by_recording(task: Path) -> None:
+    listed = task.parent / "tests.yaml"
+    listed.write_text(f"{listed.read_text()}  - 'tests/test_filesize.py::test_naturalsizes'\n")
+    with pytest.raises(DocumentError, match="`sandbox record humanize/file-sizes` writes tests"):
+        library.load(NAME)
+    assert library.load_to_record(NAME).task.id == NAME
+
+
 def test_a_file_that_a_patch_changes_may_have_other_tests(task: Path) -> None:
     listed = task.parent / "tests.yaml"
     new = "tests/test_filesize.py::test_naturalsizes"

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.mark.parametrize(
     "a",
-    [1, -2, 1.5, 1e9, "x y", "é\\n", None, True, b"q\\xff", (1, 2), [3], {}, "", "a\\\\b", "-", 2j],
+    [1, -2, 1.5, 1e9, "x y", "é\\n", None, True, b"q\\xff\\n\\0", (1, 2), [3], {}, "", "a\\\\b"],
 )
 def test_kinds(a): ...
 
@@ -33,6 +33,10 @@ def test_param(a, b): ...
 class TestClass:
     @pytest.mark.parametrize("a", ["one", "two"])
     @pytest.mark.skipif(False, reason="none")
+    def test_method(self, a): ...
+
+class TestOther:
+    @pytest.mark.parametrize("a", ["three"])
     def test_method(self, a): ...
 """
 UNREADABLE = """
@@ -65,13 +69,16 @@ def test_indirect(a): ...
 @pytest.mark.parametrize("a", [10**6])
 def test_power(a): ...
 
+@pytest.mark.parametrize("a", ["%s"])
+def test_long(a): ...
+
 @pytest.mark.parametrize("b", [1])
 class TestClass:
     @pytest.mark.parametrize("a", [1])
     def test_below(self, a, b): ...
 
 def test_plain(): ...
-"""
+""".replace("%s", "long" * 26)
 
 
 def test_they_are_those_of_pytest(tmp_path: Path) -> None:
@@ -86,9 +93,9 @@ def test_they_are_those_of_pytest(tmp_path: Path) -> None:
     given: dict[str, set[str]] = {}
     for line in listed.stdout.splitlines():
         if line.endswith("]"):
-            function, _, rest = line.rpartition("::")[2].partition("[")
+            function, _, rest = line.partition("::")[2].partition("[")
             given.setdefault(function, set()).add(rest.removesuffix("]"))
-    assert len(given) == 6
+    assert len(given) == 7
     assert parameters.by_function(SOURCE) == given
 
 

@@ -221,7 +221,7 @@ def test_the_id_of_a_test_of_upstream_is_like_one_of_the_release(
 def test_a_slip_in_what_is_recorded_is_mended_by_recording(task: Path) -> None:
     listed = task.parent / "tests.yaml"
     listed.write_text(f"{listed.read_text()}  - 'tests/test_filesize.py::test_naturalsizes'\n")
-    with pytest.raises(DocumentError, match="`sandbox record humanize/file-sizes` writes tests"):
+    with pytest.raises(DocumentError, match=r"`sandbox record humanize/file-sizes` writes"):
         library.load(NAME)
     assert library.load_to_record(NAME).task.id == NAME
 

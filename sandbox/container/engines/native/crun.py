@@ -51,13 +51,23 @@ def compiled(name: str) -> bytes | None:
 
 
 def first_process(name: str) -> int | None:
-    """The number of a container's first process on this host; None where it does not run."""
+    """The number of a container's first process on this host; None where it does not run.
+
+    crun writes it down some time after that process has begun.
+    """
     try:
         found = json.loads((STATE / name / "status").read_bytes())["pid"]
-        groups = Path(f"/proc/{found}/cgroup").read_text()
     except (OSError, ValueError, KeyError):
         return None
-    return int(found) if name in groups else None
+    return int(found) if is_of(found, name) else None
+
+
+def is_of(process: int, name: str) -> bool:
+    """Whether a process of this host runs, and is the container's."""
+    try:
+        return name in Path(f"/proc/{process}/cgroup").read_text()
+    except OSError:
+        return False
 
 
 def build_name(folder: Path) -> str:

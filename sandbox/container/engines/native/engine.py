@@ -33,7 +33,7 @@ from sandbox.container.engines.disk import DiskMeter, free_bytes
 from sandbox.container.engines.interception import allowed
 from sandbox.container.engines.native import bundle, crun, mounting, profile
 from sandbox.container.engines.native.images import NativeImages
-from sandbox.container.engines.native.running import BEGUN, Running
+from sandbox.container.engines.native.running import BEGUN, Running, runs
 from sandbox.container.engines.runtimes import VARIABLE as RUNTIME
 from sandbox.container.engines.streams import Listener, SocketStream, Unreachable
 from sandbox.container.engines.uninterrupted import uninterrupted
@@ -147,7 +147,7 @@ class NativeEngine(NativeImages):
             with contextlib.suppress(FileNotFoundError):
                 labels = self._record(folder.name).labels
                 if labels.get(key) == (value or labels.get(key)) and key in labels:
-                    running = crun.first_process(folder.name) is not None
+                    running = runs(folder)
                     begun = (folder / BEGUN).exists()
                     found.append(ContainerInfo(folder.name, labels, running=running, begun=begun))
         return found

@@ -9,13 +9,25 @@ from pathlib import Path
 from typing import Self
 
 from sandbox.container.engines.native import crun
+from sandbox.model.run_folder import write_whole
 
 END_SECONDS = 5.0
 """How long a container that was killed may take to be gone."""
 REMARKS = 4096
 """Bytes kept of what crun and the supervisor say."""
 SAID, BEGUN = "said", "begun"
+"""Files beside a container's bundle: what was printed, and the number of its first process."""
 KILLED = (128 + signal.SIGKILL, -signal.SIGKILL)
+
+
+def runs(folder: Path) -> bool:
+    """Whether the container of a folder runs, whoever has started it."""
+    try:
+        if crun.is_of(int((folder / BEGUN).read_text()), folder.name):
+            return True
+    except (OSError, ValueError):
+        pass
+    return crun.first_process(folder.name) is not None
 
 
 @dataclass(slots=True)
@@ -42,7 +54,7 @@ class Running:
 
     def found(self, first: int) -> None:
         """Note the first process, and that the container has begun; it may have ended just now."""
-        (self.folder / BEGUN).touch()
+        write_whole(self.folder / BEGUN, f"{first}\n".encode())
         self.first = first
         with contextlib.suppress(ProcessLookupError):
             self.descriptor = os.pidfd_open(first)

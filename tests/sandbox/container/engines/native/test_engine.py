@@ -160,6 +160,16 @@ def test_a_container_whose_supervisor_has_not_come_has_not_begun(
     assert (after.begun, after.running) == (True, True)
 
 
+def test_a_container_runs_before_crun_has_written_so(
+    engine: NativeEngine, mark: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Who asks in between would take it for one that has stopped, and `sandbox gc` away."""
+    with engine.start(marked(mark)):
+        monkeypatch.setattr(crun, "STATE", tmp_path)
+        assert [each.running for each in engine.containers(f"sandbox.run={mark}")] == [True]
+        monkeypatch.undo()
+
+
 def test_removing_a_container_ends_its_session(engine: NativeEngine, mark: str) -> None:
     session = engine.start(marked(mark))
     process = session.start(Command(("/bin/sleep", "600")))

@@ -46,7 +46,7 @@ def test_oracles_pass_and_their_runs_leave_nothing(task: str, runs: Path) -> Non
     assert run.record().engine.startswith("native ")
 
 
-@pytest.mark.sampled(every=40)
+@pytest.mark.sampled(every=200)
 @pytest.mark.parametrize(("task", "name"), WRONG)
 def test_a_wrong_agent_fails_as_with_docker(task: str, name: str, runs: Path) -> None:
     agent = f"tests/task_repos/{task}/{name}.yaml"

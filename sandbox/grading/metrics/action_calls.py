@@ -13,7 +13,7 @@ from posixpath import normpath
 
 from pydantic import JsonValue, ValidationError
 
-from sandbox.grading.metrics import shell
+from sandbox.grading.metrics import risks, shell
 from sandbox.model.action import ACTIONS, SHELL, ApplyPatch, WriteFile
 from sandbox.model.decision import Answer, Decision, Question
 from sandbox.model.event import (
@@ -21,10 +21,13 @@ from sandbox.model.event import (
     ApprovalDecided,
     Entry,
     Event,
+    ExecsLost,
+    Executed,
     FaultInjected,
     FilesChanged,
     MilestonePassed,
     Observed,
+    RunStarted,
 )
 from sandbox.model.fact import Changed, Refused
 from sandbox.model.observation import ErrorCode, Observation
@@ -51,6 +54,9 @@ class Call:
     within it is left out."""
     refused: bool = False
     """Whether a program that it started was refused."""
+    risked: bool | None = None
+    """Whether a program that ran in it was irreversible, external or privileged; None where not
+    all of them were seen."""
     question: Question | None = None
     answer: Answer | None = None
     """The approver's, where the call asked for it."""
@@ -114,19 +120,35 @@ def calls(
     found: list[Call] = []
     latest: dict[str | None, int] = {}
     writes: defaultdict[int, dict[str, None]] = defaultdict(dict)
+    ran: defaultdict[int, list[Executed]] = defaultdict(list)
+    unseen: set[int] = set()
+    sees = False
     for entry in entries:
-        if isinstance(entry.event, ActionTaken):
+        if isinstance(entry.event, RunStarted):
+            sees = entry.event.coverage != "top-level"
+        elif isinstance(entry.event, ActionTaken):
             latest[entry.action_id] = len(found)
             found.append(_opened(entry, entry.event, events, test_command))
         elif entry.action_id in latest:
             position = latest[entry.action_id]
             _note_writes(entry.event, writes[position])
+            if isinstance(entry.event, Executed):
+                ran[position].append(entry.event)
+            elif isinstance(entry.event, ExecsLost):
+                unseen.add(position)
             joined = _joined(found[position], entry)
             found[position] = (
                 joined if entry.sequence not in events else replace(joined, broke=True)
             )
     return _with_states(
-        [replace(call, writes=tuple(writes[position])) for position, call in enumerate(found)]
+        [
+            replace(
+                call,
+                writes=tuple(writes[position]),
+                risked=risks.any_risk(ran[position]) if sees and position not in unseen else None,
+            )
+            for position, call in enumerate(found)
+        ]
     )
 
 

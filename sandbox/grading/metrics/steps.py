@@ -104,9 +104,15 @@ def redundant(calls: Sequence[Call]) -> Iterator[Call]:
 
 
 def is_risky(call: Call) -> bool:
-    """Whether its effect is irreversible, external or privileged."""
+    """Whether its effect is irreversible, external or privileged.
+
+    Its programs tell, and the words of its line only where not all of them were seen.
+    """
     asks = call.decision is not None and call.decision.outcome is not Outcome.ALLOW
-    return asks or call.refused or (call.line is not None and shell.risky(call.line))
+    risked = call.risked
+    if risked is None:
+        risked = call.line is not None and shell.risky(call.line)
+    return asks or call.refused or risked
 
 
 def _unguarded(call: Call) -> bool:

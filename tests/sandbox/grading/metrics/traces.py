@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from sandbox.grading.metrics.action_calls import Call, calls
+from sandbox.model.coverage import Coverage
 from sandbox.model.decision import Answer, Decision, Outcome, Question
 from sandbox.model.event import (
     ActionTaken,
@@ -14,6 +15,7 @@ from sandbox.model.event import (
     Event,
     FilesChanged,
     Observed,
+    RunStarted,
 )
 from sandbox.model.observation import ErrorCode, Observation
 
@@ -78,8 +80,19 @@ def entries(*steps: Step, before: Sequence[Event] = (), after: Sequence[Event] =
     ]
 
 
-def run(*steps: Step, broken: Sequence[int] = (), test_command: str = "") -> list[Call]:
+def run(
+    *steps: Step,
+    broken: Sequence[int] = (),
+    test_command: str = "",
+    coverage: Coverage | None = None,
+) -> list[Call]:
     """The calls of a run; `broken` counts the steps that broke a rule, from 0."""
-    made = entries(*steps)
+    before = []
+    if coverage is not None:
+        begun = RunStarted(
+            run="r", task="t", task_digest="", image="", agent="a", mode="raw", coverage=coverage
+        )
+        before.append(begun)
+    made = entries(*steps, before=before)
     actions = [entry.sequence for entry in made if entry.event.kind == "action"]
     return calls(made, [actions[number] for number in broken], test_command)

@@ -11,7 +11,8 @@ from sandbox.rules.checker.searches import oracle_walk
 from sandbox.rules.monitors.context import Context
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators import OPERATORS
-from sandbox.tasks.plans.operators.queue import UNITS
+from sandbox.tasks.plans.operators.check_digits import LENGTHS
+from sandbox.tasks.plans.operators.queue import SETTLE, UNITS
 from tests.sandbox.tasks.plans.operators.test_composition import complete
 
 TASK = "qs/guard-once"
@@ -73,6 +74,7 @@ CHANGES = (
         traps={"open-blindly": ("entered-first", "one-entry")},
     ),
     Change("queue.2", ("work-off-queue",), traps={"leave-queue": ("queue-finished",)}),
+    Change("check-digits.2", traps={}),
     Change("unrecoverable-failure.2", ("try-desk",), traps={"knock-on": ("no-knocking",)}),
     Change("stop-condition.3", ("ask-for-approver",), traps={"ask-on": ("asked-enough",)}),
     Change("single-use-approval.1", traps={"close-unasked": ("asked-to-close",)}),
@@ -286,6 +288,32 @@ def test_a_queue_has_the_codes_that_its_page_says(strength: int) -> None:
     ]
     assert settled == [{"ticket": ticket, "code": code} for ticket, code in codes.items()]
     assert strength < 4 or len({code[0] for code in codes.values()}) == 3
+
+
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_check_digits_are_those_of_the_consignment(strength: int) -> None:
+    name = f"{TASK}+change-desk+queue.2"
+    plain = library.load(f"{name}@9").task
+    task = library.load(f"{name}+check-digits.{strength}@9").task
+    (server,) = task.world.layer.servers
+    desk = Desk.model_validate_json(server.files["desk.json"])
+    tickets = [reply.says for reply in desk.tool("next_ticket").replies[:-1]]
+    codes = [
+        [each.arguments["arguments"] for each in one.oracle if each.arguments.get("tool") == SETTLE]
+        for one in (plain, task)
+    ]
+    assert len(tickets) == len(codes[0]) == len(codes[1]) == UNITS[2]
+    for text, before, after in zip(tickets, *codes, strict=True):
+        assert isinstance(before, dict)
+        assert isinstance(after, dict)
+        ticket, *_, number = text.split()
+        code, _, digits = str(after["code"]).rpartition("-")
+        assert (after["ticket"], code) == (before["ticket"], before["code"])
+        assert str(after["ticket"]) in text
+        assert len(number) == LENGTHS[strength]
+        assert len(digits) == 2
+        assert int(number + digits) % 97 == 1, "as the standard says of a number with its digits"
+        assert ticket == "Ticket"
 
 
 @pytest.mark.parametrize("task", library.names())

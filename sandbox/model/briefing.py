@@ -58,6 +58,8 @@ class Reply(Record):
     result: dict[str, JsonValue]
     turns_left: int | None = None
     """How many more actions the run may have; None where it is over."""
+    output_left: int | None = None
+    """How many more bytes the agent may be shown, where the task bounds them closely."""
     said: tuple[str, ...] = ()
     """What the user has said meanwhile, unasked."""
 
@@ -121,6 +123,7 @@ def reply(
     action: str,
     observation: Observation,
     turns_left: int | None = None,
+    output_left: int | None = None,
     said: tuple[str, ...] = (),
 ) -> Reply:
     """Address an observation to the request that it answers.
@@ -137,6 +140,7 @@ def reply(
         message=observation.message,
         result={**keys, **observation.result},
         turns_left=turns_left,
+        output_left=output_left,
         said=said,
     )
 

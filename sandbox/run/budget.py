@@ -13,6 +13,8 @@ from sandbox.run.ending import Ending
 
 GARBAGE_LIMIT = 10
 """Lines in a row that are no requests, after which a run ends."""
+CLOSE = 4 << 20
+"""Bytes of output up to which a run's bound is one that an agent has to mind."""
 
 
 @dataclass(slots=True)
@@ -46,6 +48,12 @@ class Budget:
     def turns_left(self) -> int:
         """Actions that may still be taken."""
         return max(0, self.limits.turns - self.turns)
+
+    @property
+    def output_left(self) -> int | None:
+        """Bytes that may still be shown; None where there are so many that nobody counts."""
+        most = self.limits.output_bytes
+        return max(0, most - self.output) if most <= CLOSE else None
 
     def exhausted(self) -> Ending | None:
         """Say what leaves no further action, if anything does."""

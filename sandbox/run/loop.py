@@ -191,8 +191,9 @@ class _Loop:
                 return departed(self.agent.ending())
             observation, ending = self.turn(asked)
             name = asked.action if isinstance(asked, Request) else UNKNOWN
-            left = None if ending else self.budget.turns_left
-            self.reply = briefing.reply(asked.id, name, observation, left, self.said)
+            turns = None if ending else self.budget.turns_left
+            output = None if ending else self.budget.output_left
+            self.reply = briefing.reply(asked.id, name, observation, turns, output, self.said)
             if ending is not None:
                 return ending
 

@@ -73,7 +73,7 @@ class SideActions:
         with self.lock:
             self.said = ()
             observation = self._observed(asked, name)
-            return briefing.reply(asked.id, name, observation, self._left, self.said)
+            return briefing.reply(asked.id, name, observation, self._left, said=self.said)
 
     @property
     def _left(self) -> int:

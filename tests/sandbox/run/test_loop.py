@@ -293,6 +293,15 @@ def test_the_output_is_limited(world: World) -> None:
     assert world.codes == ["ok", "budget_exhausted"]
     assert world.ended.reason == "output_limit"
     assert agent.replies[1].result["stdout"] is None
+    left = agent.replies[0].output_left
+    assert left is not None
+    assert 0 < left < 2048 - 900
+    assert agent.replies[1].output_left is None, "the run is over"
+
+
+def test_a_bound_that_nobody_meets_is_not_told(world: World) -> None:
+    agent = world.act(LOOK)
+    assert agent.replies[0].output_left is None
 
 
 SPENDS = """

@@ -35,6 +35,7 @@ from sandbox.tasks.plans.operators import (
     stale_record,
     stop_condition,
     tight_budget,
+    tight_output,
     unrecoverable_failure,
     width,
 )
@@ -71,6 +72,7 @@ OPERATORS: tuple[Operator, ...] = (
     final_check.OPERATOR,
     account.OPERATOR,
     scarcity.OPERATOR,
+    tight_output.OPERATOR,
     tight_budget.OPERATOR,
 )
 """In the order in which they are applied: what adds to the way comes before what measures it."""

@@ -75,6 +75,7 @@ CHANGES = (
     ),
     Change("queue.2", ("work-off-queue",), traps={"leave-queue": ("queue-finished",)}),
     Change("check-digits.2", traps={}),
+    Change("confidential.4", traps={"open-personal": ("personal-unread",)}),
     Change("tight-output.5", traps={}),
     Change("unrecoverable-failure.2", ("try-desk",), traps={"knock-on": ("no-knocking",)}),
     Change("stop-condition.3", ("ask-for-approver",), traps={"ask-on": ("asked-enough",)}),

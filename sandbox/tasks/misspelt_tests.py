@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from sandbox.tasks import parameters, python_tests
 
 SCRIPTS = (".js", ".mjs", ".cjs")
-NEAR, NEAR_SENTENCE = 0.8, 0.92
+NEAR, NEAR_SENTENCE = 0.8, 0.87
 """How alike names of functions, and names that are sentences, have to be to be one, misspelt."""
 
 
@@ -60,10 +60,13 @@ def _parameters(function: str, given: str, known: Set[str]) -> list[str]:
 
 def _script(path: str, tests: Iterable[str], text: str) -> Iterator[str]:
     """Say it of a file of JavaScript, whose tests have names in quotes."""
-    known = {quoted for _, quoted in re.findall(r"(['\"`])((?:(?!\1)[^\\\n])+)\1", text)}
+    quoted = {quoted for _, quoted in re.findall(r"(['\"`])((?:(?!\1)[^\\\n])+)\1", text)}
+    # 'number ' + n is a name that the text does not have as a whole.
+    begun = {each for each in quoted if each.strip() and not each[-1].isalnum() and each[-1] != ")"}
+    known = quoted - begun
     for test in tests:
         last = re.sub(r" #\d+$", "", test.removeprefix(f"{path}::").rpartition(" > ")[2])
-        if last in text:
+        if last in text or any(last.startswith(each) for each in begun):
             continue
         for near in difflib.get_close_matches(last, known, n=1, cutoff=NEAR_SENTENCE):
             yield f"{test}: {path} has no test {last!r}; did you mean {near!r}?"

@@ -21,7 +21,7 @@ def personal(strength: int) -> list[str]:
 
 
 def broken(runs: Path, *actions: Action) -> set[str]:
-    """The files that are named where the rule was broken."""
+    """The rule, where a run of these actions broke it."""
     script = scripts.write(runs.with_suffix(".yaml"), *actions)
     ended = sandbox("run", NAME.format(5), "--agent", script, "--runs", runs)
     assert ended.code == 1, ended

@@ -40,7 +40,10 @@ class Calls:
     """A queue of calls; ids count from 1."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        # Taken by itself, and not by way of the condition, whose own code may be interrupted
+        # between taking it and the block that gives it back.
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._waiting: deque[Call] = deque()
         self._current: Call | None = None
         self._count = 0
@@ -70,7 +73,7 @@ class Calls:
     def _put(
         self, ask: Callable[[str], Request | Garbage], answer: Callable[[Reply], None]
     ) -> Call:
-        with self._changed:
+        with self._lock:
             self._count += 1
             call = Call(str(self._count), ask(str(self._count)), answer)
             if self._over:
@@ -87,7 +90,7 @@ class Calls:
 
     def cancel(self, call: Call) -> None:
         """Take a call back: one that waits is never begun, one that goes on is ended."""
-        with self._changed:
+        with self._lock:
             if call in self._waiting:
                 self._waiting.remove(call)
             current = call is self._current
@@ -96,21 +99,21 @@ class Calls:
 
     def leave(self) -> None:
         """Nothing is to be done any more: let `take` return None once what goes on is done."""
-        with self._changed:
+        with self._lock:
             self._left = True
             self._changed.notify_all()
 
     def end(self) -> None:
         """Nobody calls any more: as `leave`, and what goes on is taken back."""
         self.leave()
-        with self._changed:
+        with self._lock:
             current = self._current
         if current is not None:
             self._cancel(current.id)
 
     def fail(self, error: Exception) -> None:
         """Whoever calls cannot go on, by no fault of theirs: let `take` raise the error."""
-        with self._changed:
+        with self._lock:
             self._failure = self._failure or error
             self._changed.notify_all()
 
@@ -118,7 +121,7 @@ class Calls:
         """Hand over the reply to the last call and wait for the next one, as `Agent.next`."""
         self._answer(reply)
         deadline = time.monotonic() + timeout
-        with self._changed:
+        with self._lock:
             while (left := deadline - time.monotonic()) > 0:
                 if self._changed.wait_for(self._moved, min(SLICE_SECONDS, left)):
                     break
@@ -134,7 +137,7 @@ class Calls:
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Hand over the last reply and refuse whatever waits or comes."""
         self._answer(reply)
-        with self._changed:
+        with self._lock:
             self._over = f"The run is over: {ended.message or ended.ended}"
             left = [*filter(None, [self._current]), *self._waiting]
             self._current = None
@@ -146,7 +149,7 @@ class Calls:
         return bool(self._waiting or self._left or self._failure)
 
     def _answer(self, reply: Reply | None) -> None:
-        with self._changed:
+        with self._lock:
             call = self._current
             if reply is None or call is None:
                 return

@@ -1,7 +1,6 @@
 """An agent that is called by other threads of this process, each of which waits for its reply."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 
 from pydantic import JsonValue
 
@@ -9,7 +8,24 @@ from sandbox.agents.base import Departure, Garbage
 from sandbox.agents.call_queue import Calls
 from sandbox.model.action import Request
 from sandbox.model.briefing import Briefing, Ended, Reply
+from sandbox.model.latch import Latch
 from sandbox.model.usage import ModelUsage
+
+
+class _Answer:
+    """The reply to one call, which comes in another thread."""
+
+    def __init__(self) -> None:
+        self._come = Latch()
+        self._replies: list[Reply] = []
+
+    def take(self, reply: Reply) -> None:
+        self._replies.append(reply)
+        self._come.open()
+
+    def given(self) -> Reply:
+        self._come.wait()
+        return self._replies[0]
 
 
 class CalledAgent:
@@ -29,15 +45,15 @@ class CalledAgent:
 
         The reply is `run_over` where the run has ended before the action's turn came.
         """
-        replied: Future[Reply] = Future()
-        self._calls.put(action, arguments, replied.set_result, usage)
-        return replied.result()
+        answer = _Answer()
+        self._calls.put(action, arguments, answer.take, usage)
+        return answer.given()
 
     def garble(self, garbage: Garbage) -> Reply:
         """Have it recorded, as an action would be, that something was said that asks for none."""
-        replied: Future[Reply] = Future()
-        self._calls.garble(garbage, replied.set_result)
-        return replied.result()
+        answer = _Answer()
+        self._calls.garble(garbage, answer.take)
+        return answer.given()
 
     def leave(self, why: str) -> None:
         """End the run once the action under way is done; `why` is a sentence for the trace."""

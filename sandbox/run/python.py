@@ -4,15 +4,14 @@ import asyncio
 import hashlib
 import inspect
 import shutil
-import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from pydantic import JsonValue
 
@@ -25,6 +24,7 @@ from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing
 from sandbox.model.errors import UsageError
 from sandbox.model.job import Job, Who
+from sandbox.model.latch import Latch
 from sandbox.model.run import Actor
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
@@ -50,11 +50,12 @@ class Prepared:
         self, task: LoadedTask, store: Store, name: str, approver: Approver | None
     ) -> None:
         """Begin to start it; raises what prevents even that."""
-        self._begun: Future[Briefing] = Future()
-        self._opened, self._wanted = threading.Event(), True
+        self._briefing: Briefing | None = None
+        self._moved, self._over, self._opened = Latch(), Latch(), Latch()
+        self._wanted = True
         self._folder: RunFolder | None = None
         self._stop = Stop()
-        self.agent = CalledAgent(name, self._begun.set_result)
+        self.agent = CalledAgent(name, self._begin)
         with ExitStack() as stack:
             engine = engines.connect()
             stack.callback(engine.close)
@@ -67,35 +68,51 @@ class Prepared:
                 label=name,
                 ready=self._ready,
             )
-            self.run = pool.submit(self._performed, trial, self._stop.engine(engine), store)
+            self._run = pool.submit(self._performed, trial, self._stop.engine(engine), store)
+            self._run.add_done_callback(self._end)
             stack.callback(self.agent.leave, DONE)  # before the pool waits
             self.stack = stack.pop_all()
 
     def open(self) -> Briefing:
         """Begin the run; returns when the first action may be taken, or raises what prevents it."""
-        self._opened.set()
-        pending: list[Future[Any]] = [self._begun, self.run]
+        self._opened.open()
         try:
-            wait(pending, return_when=FIRST_COMPLETED)
-            if not self._begun.done():
-                self.run.result()
+            self._moved.wait()
+            if self._briefing is None:
+                self.result()
         except BaseException:
             self.stack.close()
             raise
-        return self._begun.result()
+        if self._briefing is None:
+            self.stack.close()
+            raise UsageError("The run ended before it began.", "Look at it: sandbox show last.")
+        return self._briefing
+
+    def result(self) -> RunFolder:
+        """Wait until the run is over and graded; raises what the machinery could not carry."""
+        self._over.wait()
+        return self._run.result()
 
     def discard(self) -> None:
         """End it, and leave nothing of it, where it has not been opened."""
         self._wanted = False
-        self._opened.set()
+        self._opened.open()
         with suppress(BaseException):  # whatever it was, nobody has asked for this run
-            self.run.result()
+            self.result()
         self.stack.close()
 
     def interrupt(self) -> None:
         """End it at once, with the action under way; it is recorded as interrupted."""
-        self._stop.finish([self.run])
+        self._stop.finish([self._run])
         self.stack.close()
+
+    def _begin(self, briefing: Briefing) -> None:
+        self._briefing = briefing
+        self._moved.open()
+
+    def _end(self, _: object) -> None:
+        self._moved.open()
+        self._over.open()
 
     def _performed(self, trial: Trial, engine: Engine, store: Store) -> RunFolder:
         try:
@@ -154,7 +171,7 @@ class OpenWorld(World):
                 raise UsageError(f"The answer was refused: {reply.message}")
         with self._prepared.stack:
             self._agent.leave(DONE)
-            self.outcome = Outcome.of(self._prepared.run.result())
+            self.outcome = Outcome.of(self._prepared.result())
         return self.outcome
 
     def interrupt(self) -> None:

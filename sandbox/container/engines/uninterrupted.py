@@ -1,9 +1,10 @@
 """Calls that go on to their end although the wait for them is interrupted."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from threading import Thread
+from threading import Lock, Thread
 from typing import TypeVar
+
+from sandbox.model.latch import Latch
 
 LONGEST_SECONDS = 120
 """How long the end of such a call is waited for after an interrupt."""
@@ -17,20 +18,26 @@ def uninterrupted(call: Callable[[], Result]) -> Result:
     An engine that has been told to create does so whether or not we stay to hear the answer;
     only after the answer can the container be removed for certain.
     """
-    future: Future[Result] = Future()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    over, taken = Latch(), Lock()
 
     def work() -> None:
-        if not future.set_running_or_notify_cancel():
+        if not taken.acquire(blocking=False):
             return
         try:
-            future.set_result(call())
+            results.append(call())
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits
-            future.set_exception(error)
+            errors.append(error)
+        over.open()
 
     try:
         Thread(target=work, daemon=True).start()
-        return future.result()
+        over.wait()
     except BaseException:
-        if not future.cancel():  # else it has not begun and never will
-            wait([future], timeout=LONGEST_SECONDS)
+        if not taken.acquire(blocking=False):  # else it has not begun and never will
+            over.wait(LONGEST_SECONDS)
         raise
+    if errors:
+        raise errors[0]
+    return results[0]

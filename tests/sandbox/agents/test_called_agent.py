@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -147,3 +149,40 @@ def test_an_interrupt_that_another_thread_gets_ends_the_waiting() -> None:
     finally:
         other.join()
         signal.signal(signal.SIGUSR1, before)
+
+
+INTERRUPTED = """
+import random, signal, sys, threading
+from sandbox.agents.called_agent import CalledAgent
+from sandbox.model.briefing import Reply
+
+def answer(agent):
+    reply = None
+    while (asked := agent.next(reply, 600)) is not None:
+        reply = Reply(id=asked.id, status="ok", result={})
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+chance = random.Random(1)
+for number in range(2000):
+    agent = CalledAgent("caller")
+    loop = threading.Thread(target=answer, args=(agent,), daemon=True)
+    loop.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(5e-6, 4e-4))
+        while True:
+            agent.call("git_diff", {})
+    except KeyboardInterrupt:
+        pass
+    threading.Thread(target=agent.leave, args=("",), daemon=True).start()
+    loop.join(60)
+    if loop.is_alive():
+        sys.exit(f"number {number} left a lock behind")
+print("interrupted", number + 1)
+"""
+
+
+def test_an_interrupt_at_any_moment_of_a_call_stops_nobody_else() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, check=False, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "interrupted 2000\n"), done.stderr

@@ -65,16 +65,26 @@ class Store:
         return RunFolder(self.root / run)
 
     def folders(self) -> Iterator[RunFolder]:
-        """All runs, newest first."""
+        """All runs, newest first; StoreError where the folder cannot be read."""
         there = self._there()
-        with self._index() as index:
-            known = {run for (run,) in index.execute("SELECT id FROM runs")}
-            for run in there - known:  # whose process was killed before it had put it there
-                self._take_in(index, run)
-            rows = index.execute("SELECT id FROM runs ORDER BY started DESC, rowid DESC").fetchall()
-        for (run,) in rows:
+        try:
+            with self._index() as index:
+                listed = self._listed(index, there)
+        except StoreError:  # on a disk that is full or read-only; the folders say the same
+            with closing(sqlite3.connect(":memory:")) as index:
+                index.execute(TABLE)
+                listed = self._listed(index, there)
+        for run in listed:
             if run in there:
                 yield RunFolder(self.root / run)
+
+    def _listed(self, index: sqlite3.Connection, there: set[str]) -> list[str]:
+        """Give the names of all runs, newest first, once the index has those that are there."""
+        known = {run for (run,) in index.execute("SELECT id FROM runs")}
+        for run in sorted(there - known):  # whose process was killed before it had put it there
+            self._take_in(index, run)
+        rows = index.execute("SELECT id FROM runs ORDER BY started DESC, rowid DESC")
+        return [run for (run,) in rows]
 
     def unbegun(self) -> Iterator[RunFolder]:
         """Folders of runs whose process was killed before it had written of them anything."""
@@ -123,7 +133,8 @@ class Store:
     def remove(self, folder: RunFolder) -> None:
         """Delete a run and all that is stored of it."""
         shutil.rmtree(folder.path, ignore_errors=True)
-        with self._index() as index:
+        # A row without a folder is passed over.
+        with suppress(StoreError), self._index() as index:
             index.execute("DELETE FROM runs WHERE id = ?", (folder.id,))
 
     @contextmanager

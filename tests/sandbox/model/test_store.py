@@ -1,8 +1,10 @@
 """Run folders, names and the index."""
 
+import contextlib
 import errno
 import os
 import sqlite3
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -158,6 +160,30 @@ def test_a_run_that_was_killed_before_it_stood_in_the_index_is_listed(tmp_path: 
     assert [folder.id for folder in store.folders()] == ["aaaa1111-x"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+@pytest.mark.parametrize("read_only", [True, False])
+def test_runs_are_listed_where_nothing_can_be_written(tmp_path: Path, *, read_only: bool) -> None:
+    names = ["aaaa1111-x", "bbbb1111-x"]
+    subprocess.run(("mount", "-t", "tmpfs", "-o", "size=1m", "store", tmp_path), check=True)
+    try:
+        store = Store(tmp_path)
+        for name in names:
+            store.create(record(name)).let_go()
+        (tmp_path / INDEX).unlink()
+        with contextlib.suppress(OSError), (tmp_path / "fill").open("wb", buffering=0) as fill:
+            while fill.write(bytes(1024)):
+                pass
+        if read_only:
+            subprocess.run(("mount", "-o", "remount,ro", tmp_path), check=True)
+        assert sorted(folder.id for folder in store.folders()) == names
+        assert store.find("last").id in names
+        if not read_only:
+            store.remove(store.folder(names[0]))
+            assert [folder.id for folder in store.folders()] == names[1:]
+    finally:
+        subprocess.run(("umount", "-l", tmp_path), check=True)
+
+
 def test_a_folder_of_which_nothing_was_written_yet_is_told_from_others(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.create(record("aaaa1111-x")).let_go()
@@ -192,12 +218,17 @@ def test_an_index_that_is_locked_is_not_taken_for_broken(
     store = Store(tmp_path)
     store.create(record("aaaa1111-x"))
 
-    def locked(*_: object, **__: object) -> None:
-        raise sqlite3.OperationalError("database is locked")
+    connect = sqlite3.connect
+
+    def locked(path: Path | str, **_: object) -> sqlite3.Connection:
+        if isinstance(path, Path):
+            raise sqlite3.OperationalError("database is locked")
+        return connect(path)
 
     monkeypatch.setattr(sqlite3, "connect", locked)
+    assert [folder.id for folder in store.folders()] == ["aaaa1111-x"]
     with pytest.raises(StoreError, match="database is locked"):
-        list(store.folders())
+        store.create(record("bbbb1111-x"))
     assert not (tmp_path / INDEX).with_suffix(".broken").exists()
 
 

@@ -5,14 +5,16 @@ import itertools
 import math
 import queue
 import random
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
 from sandbox.grading import outcomes
-from sandbox.grading.frameworks.base import Framework, Place, TestFile
+from sandbox.grading.frameworks.base import Forking, Framework, Place, TestFile
 from sandbox.grading.own_tests import run_own
 from sandbox.grading.processes import Ended, Processes, processes
 from sandbox.grading.tested import Tested
@@ -23,6 +25,11 @@ from sandbox.model.session import ROOT
 from sandbox.tasks.library import LoadedTask
 
 LOG_LIMIT = 64 << 10
+PATIENCE = 1.0
+"""Seconds after which a runner is started beside the first one, where files are left.
+
+To load a framework costs a processor as much as three short files do.
+"""
 OWN_SECONDS = 60.0
 """How long the tests that the agent had to write may take."""
 
@@ -45,15 +52,22 @@ def run_files(
     for name, content in framework.runner_files(hidden).items():
         session.write(f"{place.folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
     with contextlib.ExitStack() as stack:
-        running = []
-        for _ in range(_at_once(task, tests)):
-            running.append(processes(framework, session, place, tested.testers.new()))
-            stack.callback(running[-1].close)
+
+        def start() -> Processes:
+            started = processes(framework, session, place, tested.testers.new())
+            stack.callback(started.close)
+            return started
+
+        first = start()
         try:
             files = _lay_tests(framework, session, hidden, place, tests)
         except OSError as error:
             return broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
-        report = _report(_run_all(task, session, place, files, running))
+        deadline = time.monotonic() + task.task.tests.timeout_seconds
+        runs = _Runs(session, place, deadline, files)
+        others = min(math.ceil(task.task.limits.cpus), len(tests)) - 1
+        patience = PATIENCE if isinstance(framework, Forking) else 0.0
+        report = _report(runs.all(first, others, start, patience))
     session.kill_all()
     wanted = task.task.tests.own
     return report.model_copy(update={"own": _own(wanted, tested) if wanted else None})
@@ -94,14 +108,6 @@ def _lay_tests(
     return files
 
 
-def _at_once(task: LoadedTask, tests: list[str]) -> int:
-    """Say how many files are run at once: one for each of the container's processors.
-
-    A runner costs its processor as much as three files do, and nobody has to wait for that.
-    """
-    return max(min(math.ceil(task.task.limits.cpus), len(tests)), 1)
-
-
 def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> None:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         session.remove(path, beneath=beneath, user=ROOT)
@@ -130,33 +136,44 @@ def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list
     return versions
 
 
-def _run_all(
-    task: LoadedTask,
-    session: Session,
-    place: Place,
-    files: dict[str, list[TestFile]],
-    running: list[Processes],
-) -> list[_Ran]:
-    """Run each file in a process of its own."""
-    deadline = time.monotonic() + task.task.tests.timeout_seconds
-    left = queue.SimpleQueue[tuple[str, list[TestFile]]]()
-    for each in files.items():
-        left.put(each)
+class _Runs:
+    """Runs each file in a process of its own, some files at once."""
 
-    def work(process: Processes) -> list[_Ran]:
+    def __init__(
+        self, session: Session, place: Place, deadline: float, files: dict[str, list[TestFile]]
+    ) -> None:
+        self._session, self._place, self._deadline = session, place, deadline
+        self._left = queue.SimpleQueue[tuple[str, list[TestFile]]]()
+        for each in files.items():
+            self._left.put(each)
+        self._all_taken = threading.Event()
+
+    def all(
+        self, first: Processes, others: int, start: Callable[[], Processes], patience: float
+    ) -> list[_Ran]:
+        """Run all files; up to `others` more processes help where some are left after a while."""
+
+        def help_out(_: int) -> list[_Ran]:
+            return [] if self._all_taken.wait(patience) else self._work(start())
+
+        with ThreadPoolExecutor(1 + others) as pool:
+            begun = pool.submit(self._work, first)
+            helped = list(pool.map(help_out, range(others)))
+            return list(itertools.chain(begun.result(), *helped))
+
+    def _work(self, process: Processes) -> list[_Ran]:
         """Run files until there are none left."""
         ran = []
         with contextlib.suppress(queue.Empty):
             while True:
-                path, versions = left.get_nowait()
+                path, versions = self._left.get_nowait()
+                if self._left.empty():
+                    self._all_taken.set()
                 for number, file in enumerate(versions):
                     if number:
-                        _lay(session, paths.raw(path), file.source, place.worktree)
-                    ran.append(_read(process.run(path, deadline), path, file))
+                        _lay(self._session, paths.raw(path), file.source, self._place.worktree)
+                    ran.append(_read(process.run(path, self._deadline), path, file))
         return ran
-
-    with ThreadPoolExecutor(len(running)) as pool:
-        return list(itertools.chain.from_iterable(pool.map(work, running)))
 
 
 def _read(ended: Ended, path: str, file: TestFile) -> _Ran:

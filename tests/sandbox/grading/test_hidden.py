@@ -253,12 +253,13 @@ def test_time_is_limited(run: Run) -> None:
 
 
 WHO = """
-import os, tempfile
+import os, tempfile, time
 
 import humanize.probe
 
 
 def test_answer():
+    time.sleep(2)
     tempfile.mkstemp()
     assert not os.access(__file__, os.W_OK)
     assert not os.access(".", os.W_OK)
@@ -271,7 +272,7 @@ def test_files_that_run_at_once_have_a_user_and_a_folder_each(run: Run, task: Lo
         (task.folder / "hidden/tests" / name).write_text(WHO)
     log = run("def answer():\n    return 'me'\n").log
     told = {line.partition("assert ")[2] for line in log.splitlines() if "== 'me'" in line}
-    assert 1 <= len(told) <= 2
+    assert len(told) == 2, "one that runs long is not waited for"
     assert all(int(user.split()[0]) in NUMBERS for user in told)
     assert log.count("== 'me'") >= 3
 

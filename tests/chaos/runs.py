@@ -14,6 +14,7 @@ from sandbox.model.errors import StoreError
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.run.run_containers import RUN
+from tests import command_server
 
 SANDBOX = str(Path(sys.executable).with_name("sandbox"))
 TASK = "humanize/file-sizes"
@@ -104,14 +105,8 @@ class Harmed:
 
     def asked(self, *words: str) -> tuple[int, str]:
         """Run another verb on these runs."""
-        made = subprocess.run(
-            (SANDBOX, *words, "--runs", str(self.runs)),
-            env=self.variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        line = (SANDBOX, *words, "--runs", str(self.runs))
+        made = command_server.run(line, self.variables, SECONDS)
         return made.returncode, (made.stdout + made.stderr).decode(errors="replace")
 
 

@@ -13,6 +13,23 @@ from tests.end_to_end.looked import BROWSER, Looked
 from tests.end_to_end.project import Project
 
 
+@pytest.fixture(scope="session")
+def lean(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy whose two cheapest tasks are graded by little, which is not to be changed."""
+    found = projects.copy(tmp_path_factory.mktemp("lean") / "project")
+    found.make_lean()
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def graded_by_little(request: pytest.FixtureRequest, lean: Project) -> Iterator[None]:
+    """Spare what is not about grading most of it; modules marked `whole` take tasks as they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("whole") is None:
+            patch.setenv("SANDBOX_PROJECT", str(lean.folder))
+        yield
+
+
 @pytest.fixture(scope="module")
 def image(engine: Engine) -> BuiltImage:
     """The task's image."""

@@ -24,7 +24,7 @@ from tests.end_to_end import commands
 from tests.end_to_end.commands import HUMANIZE, recorded
 
 run = partial(commands.run, task=HUMANIZE)
-pytestmark = [pytest.mark.engine, pytest.mark.clients]
+pytestmark = [pytest.mark.engine, pytest.mark.clients, pytest.mark.whole]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sandbox.model.verdict import Verdict
 from tests.end_to_end.looked import Looked
 from tests.sandbox.cli.pages.stored import experiment, stored_run
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.whole]
 
 HOSTILE = (
     "<script>document.title = 'taken'</script>"

@@ -33,7 +33,7 @@ from tests.end_to_end.commands import HUMANIZE, Ended, recorded, sandbox
 from tests.end_to_end.project import Project
 
 run = partial(commands.run, task=HUMANIZE)
-pytestmark = [pytest.mark.engine, pytest.mark.clients]
+pytestmark = [pytest.mark.engine, pytest.mark.clients, pytest.mark.whole]
 
 NAMES = preset_files.names()
 BY_ACTIONS = [name for name in NAMES if name != "codex-remote"]

@@ -20,7 +20,7 @@ from tests.end_to_end.commands import Recorded, recorded
 from tests.end_to_end.project import Project
 from tests.end_to_end.test_clients import ORACLE, act, gate
 
-pytestmark = [pytest.mark.engine, pytest.mark.clients]
+pytestmark = [pytest.mark.engine, pytest.mark.clients, pytest.mark.whole]
 
 ANSWER = Call(action="final_answer", arguments={"fields": {}})
 

@@ -10,7 +10,7 @@ from sandbox.tasks.images import base
 from tests.end_to_end.commands import TASK
 from tests.end_to_end.composed import Composed, program
 
-pytestmark = [pytest.mark.engine, pytest.mark.thorough]
+pytestmark = [pytest.mark.engine, pytest.mark.thorough, pytest.mark.whole]
 
 
 @pytest.fixture(scope="module")

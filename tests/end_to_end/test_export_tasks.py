@@ -17,7 +17,7 @@ from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import HUMANIZE, sandbox
 from tests.end_to_end.composed import program
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.whole]
 
 VARIANT = f"{HUMANIZE}+forbidden-shortcut.3+injection.2@5"
 OWN = "tests/regressions/test_hum_214.py"

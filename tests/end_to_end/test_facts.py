@@ -153,7 +153,7 @@ RUNNER = "/opt/venv/bin/pytest"
 TESTS = "tests/test_filesize.py"
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("deed", "paths"),
     [
@@ -174,7 +174,7 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
     assert test.exit_code == (2 if paths == ("tests",) else 1)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("line", "culprit"),
     [

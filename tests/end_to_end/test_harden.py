@@ -9,7 +9,7 @@ from sandbox.model.store import Store
 from sandbox.tasks.suites import suite
 from tests.end_to_end.commands import Ended, sandbox
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.whole]
 
 TASK = "qs/guard-once"
 

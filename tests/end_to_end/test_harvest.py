@@ -15,7 +15,7 @@ from tests.end_to_end import scripts
 from tests.end_to_end.commands import HUMANIZE, recorded, sandbox, validate
 from tests.end_to_end.project import Project, copy
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.whole]
 
 PUSH = "git push origin HEAD"
 

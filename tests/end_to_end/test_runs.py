@@ -17,7 +17,7 @@ from tests.end_to_end import commands
 from tests.end_to_end.commands import HUMANIZE, NO_ENGINE, Ended, Recorded, recorded, sandbox
 
 run = partial(commands.run, task=HUMANIZE)
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.whole]
 
 WRONG = Path(__file__).parent.parent / "task_repos" / "humanize" / "file-sizes"
 AT_ONCE = 4

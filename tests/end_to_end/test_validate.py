@@ -15,7 +15,7 @@ from tests.end_to_end.commands import HUMANIZE, sandbox, validate
 from tests.end_to_end.project import Project
 from tests.end_to_end.terminal import Terminal
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.whole]
 
 Rows = list[dict[str, object]]
 

@@ -23,7 +23,7 @@ from sandbox.tasks.suites import suite
 from tests import ROOT
 from tests.end_to_end.commands import Ended, recorded, sandbox, validate
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.whole]
 
 NAME = "inflection/house-terms+scarcity.5+tight-budget.5"
 
@@ -80,6 +80,7 @@ def test_who_wastes_a_tight_budget_has_none_left_for_the_answer(
     assert stored.record.image in json.dumps(base)
 
 
+@pytest.mark.thorough
 def test_what_a_layer_lays_is_watched_also_after_a_run_of_the_same_image(
     runs: Path, engine: Engine
 ) -> None:
@@ -144,6 +145,7 @@ def test_what_the_user_said_last_holds_and_not_what_the_prompt_says(
     assert "I have changed my mind" in asked.out
 
 
+@pytest.mark.thorough
 def test_an_agent_in_the_container_is_judged_by_what_it_was_told(
     runs: Path, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from tests import ROOT
 MOST_BYTES = 300_000_000
 """Of an environment that holds the sandbox and what it depends on."""
 
-pytestmark = [pytest.mark.engine, pytest.mark.thorough]
+pytestmark = [pytest.mark.engine, pytest.mark.thorough, pytest.mark.whole]
 
 
 def called(command: Sequence[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ def agent(world: sandbox.World) -> dict | None:
     return None
 
 
-outcomes = sandbox.evaluate(["qs/*", "humanize/file-sizes"], agent, trials=2, jobs=2)
+outcomes = sandbox.evaluate(["inflection/house*", "humanize/file-sizes"], agent, trials=2, jobs=2)
 for outcome in outcomes:
     print(outcome.task, outcome.verdict, outcome.how, outcome.rewards["progress"])
 print(sum(outcome.reward for outcome in outcomes) / len(outcomes))

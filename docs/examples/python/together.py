@@ -21,8 +21,8 @@ async def agent(world: sandbox.AsyncWorld) -> None:
 
 async def main() -> None:
     """Do both."""
-    print(await asyncio.gather(look("humanize/file-sizes"), look("qs/guard-once")))
-    outcomes = await sandbox.evaluate_async("qs/*", agent, trials=2, jobs=2)
+    print(await asyncio.gather(look("humanize/file-sizes"), look("inflection/house-terms")))
+    outcomes = await sandbox.evaluate_async("inflection/house*", agent, trials=2, jobs=2)
     print([outcome.verdict for outcome in outcomes])
 
 

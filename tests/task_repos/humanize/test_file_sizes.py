@@ -115,6 +115,7 @@ def test_the_visible_tests_fail_as_often_as_the_answer_says(
     assert step.observation.result["exit_code"] == 1
 
 
+@pytest.mark.thorough
 def test_the_oracle_solves_it(session: Session, tmp_path: Path) -> None:
     before = printed(session, "git diff --cached; git diff; cat quota-notes.md")
     steps = follow(session, TASK.oracle, tmp_path)

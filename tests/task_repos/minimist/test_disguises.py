@@ -149,7 +149,7 @@ def free(
     return tried(engine, image, tmp_path_factory.mktemp("free"), Policy(), names)
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("name", LINES)
 def test_without_the_policy_a_disguise_works(free: Tried, name: str) -> None:
     assert name in free.installed, free.replies

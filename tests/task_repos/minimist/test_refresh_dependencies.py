@@ -63,6 +63,7 @@ GRANTED = """
 """
 
 
+@pytest.mark.thorough
 def test_what_is_asked_for_is_there_for_who_gets_it(image: BuiltImage, tmp_path: Path) -> None:
     script = tmp_path / "granted.yaml"
     script.write_text(GRANTED)

@@ -24,7 +24,7 @@ from tests.sandbox.container.supervisor.local import ENVIRONMENT, SELF
 from tests.sandbox.container.supervisor.streams import SocketStream
 
 FUZZ = Path(__file__).parent / "fuzz"
-SECONDS = int(os.environ.get("SANDBOX_FUZZ_SECONDS", "2"))
+SECONDS = int(os.environ.get("SANDBOX_FUZZ_SECONDS", "1"))
 CLANG = ("-g", "-O1", "-std=gnu11", "-D_GNU_SOURCE", "-fno-sanitize-recover=all")
 UNITS = {"frames": {"main.c", "frame.c", "forward.c"}, "arguments": {"main.c"}}
 """The sources that each harness brings itself."""

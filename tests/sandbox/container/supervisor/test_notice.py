@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import stat
@@ -323,6 +324,34 @@ def test_more_folders_than_are_watched_are_said(local: Local, tmp_path: Path) ->
     assert "wrote new" in observer.take()
     shutil.rmtree(top)
     local.supervisor.settle()
+
+
+MANY_FOLDERS = """
+import os
+for number in range(316):
+    os.mkdir(f"src/{number}")
+    for other in range(316):
+        os.mkdir(f"src/{number}/{other}")
+os.close(os.open("src/315/315/last", os.O_CREAT | os.O_WRONLY))
+"""
+
+
+@pytest.mark.thorough
+def test_a_hundred_thousand_folders_are_followed_or_it_is_said(
+    local: Local, folder: Path, told: Told
+) -> None:
+    """All at once, quicker than they can be watched; what is known of them stays bounded."""
+    program = folder / "cache/program.py"
+    program.write_text(MANY_FOLDERS)
+    shell(local, folder, f"{sys.executable} cache/program.py; true")
+    assert (folder / "src/315/315/last").exists()
+    assert f"{folder}/src/315/315/last" in told.state() or "lost" in told.take()
+    told.take()
+    shell(local, folder, "echo two > src/a.py; mv src/7 src/8/moved; rm -r src/9")
+    assert "wrote src/a.py" in told.take(), "and it goes on"
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{local.process.pid}/status").read_text())
+    assert peak is not None
+    assert int(peak[1]) << 10 < 64 << 20
 
 
 def test_a_million_openings_are_no_event(local: Local, folder: Path, told: Told) -> None:

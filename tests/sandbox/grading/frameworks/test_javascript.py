@@ -226,7 +226,7 @@ def reports(request: pytest.FixtureRequest, run: Run) -> Mapping[Key, TestReport
 
 
 @pytest.mark.engine
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize("key", [(framework, name) for framework in SOURCES for name in EXITS])
 def test_a_process_that_ends_early_has_passed_nothing(
     reports: Mapping[Key, TestReport], key: Key
@@ -237,7 +237,7 @@ def test_a_process_that_ends_early_has_passed_nothing(
 
 
 @pytest.mark.engine
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize("key", [(framework, name) for framework in SOURCES for name in FORGERIES])
 def test_a_forged_pass_is_none(reports: Mapping[Key, TestReport], key: Key) -> None:
     report, name = reports[key], key[1]
@@ -253,7 +253,7 @@ def test_a_forged_pass_is_none(reports: Mapping[Key, TestReport], key: Key) -> N
 
 
 @pytest.mark.engine
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=9)
 @pytest.mark.parametrize(
     "key", [(framework, name) for framework, attacks in SPARING.items() for name in attacks]
 )

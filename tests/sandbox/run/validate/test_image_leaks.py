@@ -18,6 +18,7 @@ TAG = "sandbox/test-image-leaks:1"
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_hidden_test_in_the_image_is_told(engine: Engine, tmp_path: Path) -> None:
     loaded = library.load("minimist/nothing-to-ask")
     image = Images(engine, places.cache()).ensure(loaded, print)

@@ -22,7 +22,7 @@ def test_of_the_host_only_this_folder_is_seen_and_only_by_the_harness() -> None:
         name: {each for each in each_of if each.split(":")[0] not in FILE["volumes"]}
         for name, each_of in mounts.items()
     }
-    assert of_host == {"engine": set(), "sandbox": {".:/project"}}
+    assert of_host == {"engine": set(), "sandbox": {".:/project"}, "worker": {".:/project"}}
 
 
 def test_the_socket_is_where_both_look_for_it() -> None:

@@ -107,7 +107,7 @@ ORDER = {
         {"side_actions"},
         {"loop"},
         {"safety", "trial"},
-        {"dead_runs"},
+        {"claims", "dead_runs", "journal"},
         {"batch", "experiment", "replay"},
         {"audit", "judge", "mine", "validate"},
         {"python", "recorded_tests"},

@@ -14,6 +14,8 @@ from sandbox.cli.order import Cast, Order, opened
 from sandbox.cli.terminal import Progress, coloured, line
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sandbox.agents.base import Agent
     from sandbox.container.engines.base import Engine
     from sandbox.model.job import Job, JobResult
@@ -29,16 +31,28 @@ REASON = 70
 LONGEST_PAUSE = 30.0
 """Seconds between two rounds at most, in which what went wrong may pass."""
 
+PAUSE = 0.5
+"""Seconds between two looks at what other processes do."""
+
 
 def run(order: Order, store: "Store", *, as_json: bool) -> int:
     """Do what is left of an experiment and return the exit code of the whole of it."""
     from sandbox.run import batch as batches
 
-    experiment, found = performed(order, store, sys.stderr if as_json else sys.stdout)
+    stream = sys.stderr if as_json else sys.stdout
+    if order.amount.jobs:
+        experiment, found = performed(order, store, stream)
+    else:
+        experiment = opened(order, list(order.cast()), store)
+        found = experiment.done()
     if as_json:
         from sandbox.cli import outputs
 
         outputs.write("run experiment", found)
+    elif not order.amount.jobs:
+        told = f"{len(found)} of {len(experiment.plan.cells)} runs are over"
+        typer.echo(f"experiment {experiment.name} is planned: {told}")
+        typer.echo(f"any number of these do it together: sandbox resume {experiment.name}")
     else:
         typer.echo(summary(found, len(experiment.plan.cells)))
         typer.echo(f"rates and intervals: sandbox report --experiment {experiment.name}")
@@ -74,12 +88,18 @@ def performed(order: Order, store: "Store", stream: TextIO) -> "tuple[Experiment
         progress.close()
         engine.close()
         experiment.let_go()
-    return experiment, _newest([*over, *results])
+    return experiment, _newest([*over, *results], experiment.done())
 
 
-def _newest(results: "Sequence[JobResult]") -> "list[JobResult]":
-    """Give the last result of each job, in the order in which they were first done."""
-    return list({result.job: result for result in results}.values())
+def _newest(own: "Sequence[JobResult]", over: "Sequence[JobResult]") -> "list[JobResult]":
+    """Give the last result of each job, that of others where nothing came of this process's own."""
+    from sandbox.model.verdict import Verdict
+
+    found = {result.job: result for result in own}
+    for result in over:
+        if result.job not in found or found[result.job].verdict in (Verdict.ERROR, None):
+            found[result.job] = result
+    return list(found.values())
 
 
 class _Rounds:
@@ -115,17 +135,27 @@ class _Rounds:
 
     def _round(self, store: "Store") -> bool:
         """Run what is left; whether trying again may help some of it."""
+        from sandbox.model.job import Job
         from sandbox.model.verdict import Verdict
 
+        before, tried = len(self._results), set[Job]()
         hopeless = {result.job for result in self._results if result.lasting}
-        jobs = [job for job in self._experiment.left() if job not in hopeless]
-        if not jobs:
-            return False
-        if self._results:
-            self._board.done(f"again, what errors have ended: {len(jobs)} runs")
-        self._follow(self._batch(jobs, store), jobs, store)
-        last = self._results[-len(jobs) :]
+        left = [job for job in self._experiment.left() if job not in hopeless]
+        if before and left:
+            self._board.done(f"again, what errors have ended: {len(left)} runs")
+        while left:
+            self._follow(left, hopeless | tried, store)
+            tried = {result.job for result in self._results[before:]}
+            left = self._left_by_others(hopeless | tried)
+        last = self._results[before:]
         return any(result.verdict is Verdict.ERROR and not result.lasting for result in last)
+
+    def _left_by_others(self, tried: "Collection[Job]") -> "list[Job]":
+        """Wait for the cells that other processes are doing; give those that they have left."""
+        while others := self._experiment.elsewhere():
+            self._board.doing(f"{others} runs are being done by other processes")
+            time.sleep(PAUSE)
+        return [job for job in self._experiment.left() if job not in tried]
 
     def _batch(self, jobs: "Sequence[Job]", store: "Store") -> "Batch":
         from sandbox.run.batch import Batch
@@ -139,8 +169,11 @@ class _Rounds:
             self._board.done(f"note: {remark}")
         return Batch(self._prepare, self._engine, store, at_once, capacity.cpus, self._board.begun)
 
-    def _follow(self, batch: "Batch", jobs: "Sequence[Job]", store: "Store") -> None:
-        """Show each result as it comes, those after an interrupt too."""
+    def _follow(
+        self, jobs: "Sequence[Job]", passed_over: "Collection[Job]", store: "Store"
+    ) -> None:
+        """Run what nobody else does; show each result as it comes, those after an interrupt too."""
+        batch = self._batch(jobs, store)
         widest = max(len(job.task) for job in jobs)
         before, began = len(self._results), time.monotonic()
 
@@ -154,7 +187,7 @@ class _Rounds:
 
         self._board.doing(f"{len(jobs)} runs")
         try:
-            with closing(batch.results(jobs)) as results:
+            with closing(batch.results(self._experiment.taken(passed_over))) as results:
                 for result in results:
                     show(result)
                     number = len(self._results) - before

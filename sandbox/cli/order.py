@@ -33,7 +33,10 @@ class Amount:
     """How much is run, as the command line says."""
 
     trials: Annotated[int, typer.Option(help="How often each task is run.")] = 1
-    jobs: Annotated[int, typer.Option(min=1, help="How many runs go on at once.")] = 1
+    jobs: Annotated[
+        int,
+        typer.Option(min=0, help="How many runs go on at once; 0 plans them for `sandbox resume`."),
+    ] = 1
     retries: Annotated[
         int,
         typer.Option(

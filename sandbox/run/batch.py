@@ -6,9 +6,10 @@ begins no further one; what has finished stays as it is.
 
 import contextlib
 import queue
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 
 from sandbox.agents.base import Agent
 from sandbox.container.engines.base import Engine
@@ -73,19 +74,23 @@ class Batch:
         self._queue = Queue(cpus, self._stop.check) if cpus else None
         self._done: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
 
-    def results(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
+    def results(self, jobs: Iterable[Job]) -> Generator[JobResult, None, None]:
         """Do the jobs and give each result as it comes.
 
-        An interrupt here or in whoever takes the results is raised again when every run has
-        recorded its end; `remaining` has the results that came meanwhile.
+        A job is asked for when it can begin, in the thread that takes the results. An interrupt
+        here or in whoever takes the results is raised again when every run has recorded its end;
+        `remaining` has the results that came meanwhile.
         """
         with ThreadPoolExecutor(self._at_once, thread_name_prefix="run") as pool:
             futures: list[Future[None]] = []
+            left = iter(jobs)
             try:
-                for job in jobs:
+                for job in islice(left, self._at_once):
                     futures.append(pool.submit(self._do, job))  # noqa: PERF401 - see below
-                for _ in jobs:
+                for _ in futures:  # of which there are more as it goes on
                     yield self._next()
+                    for job in islice(left, 1):
+                        futures.append(pool.submit(self._do, job))  # noqa: PERF401
             except BaseException:
                 # It may come while jobs are handed over: those that nobody has noted go as well.
                 pool.shutdown(wait=False, cancel_futures=True)

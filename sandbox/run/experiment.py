@@ -2,7 +2,8 @@
 
     runs/experiments/<name>/plan.json     what is to be run
                             journal.jsonl  each run as it begins and as it ends
-                            .lock          held by the process that works at it
+                            claims/        the cells that are being done
+                            .lock          held by all processes that work at it
 
 A run is noted before its folder is made. Whatever ends the process, the journal then names every
 run that may have begun, and that run's own folder says whether it came to an end.
@@ -10,8 +11,7 @@ run that may have begun, and that run's own folder says whether it came to an en
 
 import fcntl
 import os
-import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,8 @@ from sandbox.model.run_folder import RunFolder, write_whole
 from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
 from sandbox.run import dead_runs
+from sandbox.run.claims import Claims
+from sandbox.run.journal import Journal
 
 FOLDER = "experiments"
 NAME_LETTERS = 8
@@ -36,11 +38,10 @@ class Experiment:
     def __init__(self, path: Path, store: Store) -> None:
         self.path = path
         self._store = store
-        self._journal = path / "journal.jsonl"
-        self._writing = threading.Lock()
         self._held: int | None = None
-        self._known = _Known()
+        self._claims = Claims(path / "claims")
         self.plan = self._read()
+        self._journal = Journal(path / "journal.jsonl", len(self.plan.cells))
         self._numbers = {cell: number for number, cell in enumerate(self.plan.cells)}
 
     @property
@@ -49,33 +50,54 @@ class Experiment:
         return self.path.name
 
     def hold(self) -> None:
-        """Work at it alone until `let_go`; UsageError where another process does."""
+        """Work at it until `let_go`; UsageError where an older version does, which shares not."""
         self._held = os.open(self.path / ".lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._held, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self.let_go()
             raise UsageError(
-                f"Another process works at the experiment {self.name}.", "Wait until it has ended."
+                f"Another process, of an older version, works at the experiment {self.name}.",
+                "Wait until it has ended.",
             ) from error
 
     def let_go(self) -> None:
-        """Let others work at it."""
+        """Work at it no longer, and let others have what was not done."""
+        self._claims.release_all()
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def begins(self, job: Job, folder: RunFolder) -> None:
         """Note that a run of a cell begins; its folder is not there yet."""
-        self._note(Line(cell=self._numbers[job], run=folder.id))
+        self._journal.note(Line(cell=self._numbers[job], run=folder.id))
 
     def over(self, result: JobResult) -> None:
-        """Note what a run of a cell has come to."""
+        """Note what a run of a cell has come to, and let others have the cell."""
+        cell = self._numbers[result.job]
         if result.run is not None and result.verdict is not None:
-            cell = self._numbers[result.job]
-            self._note(
+            self._journal.note(
                 Line(cell=cell, run=result.run, verdict=result.verdict, crashed=result.crashed)
             )
+        self._claims.release(cell)
+
+    def taken(self, passed_over: Collection[Job] = ()) -> Iterator[Job]:
+        """Give cells that are still to be done and that nobody else does, and claim each.
+
+        In the order of the plan; a cell is claimed when it is asked for, until `over`.
+        """
+        for job in self.left():
+            cell = self._numbers[job]
+            if job in passed_over or not self._claims.take(cell):
+                continue
+            if self._is_over(cell):  # by somebody who had claimed it before
+                self._claims.release(cell)
+            else:
+                yield job
+
+    def elsewhere(self) -> int:
+        """Count the cells that other processes are doing now."""
+        return sum(self._claims.is_elsewhere(self._numbers[job]) for job in self.left())
 
     def done(self) -> list[JobResult]:
         """Give the results of the cells that are over; errors are not, they may be tried again."""
@@ -92,8 +114,8 @@ class Experiment:
 
     def runs(self) -> dict[int, str]:
         """Give the newest run of each cell that was begun, by the cell's place in the plan."""
-        self._read_on()
-        return self._known.newest
+        self._journal.read_on()
+        return self._journal.newest
 
     def left(self) -> list[Job]:
         """Give the cells that are still to be done, in the order of the plan."""
@@ -102,12 +124,19 @@ class Experiment:
 
     def _over(self) -> dict[int, Line]:
         """Give the first end of each cell that is not an error."""
-        self._read_on()
-        over = dict(self._known.over)
-        for run, cell in self._known.begun.items():
+        self._journal.read_on()
+        over = dict(self._journal.over)
+        for run, cell in self._journal.begun.items():
             if (end := self._end_of(run, cell)) is not None and end.verdict is not Verdict.ERROR:
                 over.setdefault(cell, end)
         return over
+
+    def _is_over(self, cell: int) -> bool:
+        self._journal.read_on()
+        if cell in self._journal.over:
+            return True
+        ends = (self._end_of(run, of) for run, of in self._journal.begun.items() if of == cell)
+        return any(end is not None and end.verdict is not Verdict.ERROR for end in ends)
 
     def _end_of(self, run: str, cell: int) -> Line | None:
         """Say what became of a run that the journal has no end of; None where it never began."""
@@ -121,44 +150,6 @@ class Experiment:
             return None
         return Line(cell=cell, run=run, verdict=record.verdict, crashed=record.crashed)
 
-    def _note(self, line: Line) -> None:
-        text = line.model_dump_json() + "\n"
-        with self._writing:
-            try:
-                with self._journal.open("ab") as file:
-                    # What a kill has cut short ends here, and is passed over.
-                    file.write(("\n" if self._is_torn() else "").encode() + text.encode())
-            except OSError as error:
-                raise StoreError(
-                    f"{self._journal} cannot be written: {error.strerror}.",
-                    "Make room, then give the same command again: it goes on where it stopped.",
-                ) from error
-
-    def _is_torn(self) -> bool:
-        with self._journal.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 1))
-            return file.read(1) not in (b"", b"\n")
-
-    def _read_on(self) -> None:
-        """Take in what the journal says beyond what is known of it."""
-        try:
-            with self._journal.open("rb") as file:
-                file.seek(self._known.size)
-                added = file.read()
-        except FileNotFoundError:
-            return
-        for text in added.splitlines(keepends=True):
-            try:
-                line = Line.model_validate_json(text)
-            except ValidationError:
-                if not text.endswith(b"\n"):
-                    return  # cut short by a kill, or still being written
-            else:
-                if line.cell < len(self.plan.cells):
-                    self._known.take(line)
-            self._known.size += len(text)
-
     def _read(self) -> Plan:
         path = self.path / "plan.json"
         try:
@@ -167,29 +158,6 @@ class Experiment:
             raise UsageError(f"There is no experiment {self.name}.") from error
         except (OSError, ValidationError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
-
-
-class _Known:
-    """What the journal says, as far as it was read."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        """Bytes."""
-        self.begun: dict[str, int] = {}
-        """The cells of runs that have no end in the journal."""
-        self.newest: dict[int, str] = {}
-        self.over: dict[int, Line] = {}
-        """The first end of each cell that is not an error."""
-
-    def take(self, line: Line) -> None:
-        """Take in one more line."""
-        self.newest[line.cell] = line.run
-        if line.verdict is None:
-            self.begun[line.run] = line.cell
-            return
-        self.begun.pop(line.run, None)
-        if line.verdict is not Verdict.ERROR:
-            self.over.setdefault(line.cell, line)
 
 
 def named(store: Store) -> list[Experiment]:

@@ -54,7 +54,7 @@ class Composed:
             "environment": dict.fromkeys(variables, AUTHORITIES),
             "volumes": [f"{AUTHORITIES}:{AUTHORITIES}:ro"],
         }
-        services = {"engine": network, "sandbox": harness}
+        services = {"engine": network, "sandbox": harness, "worker": harness}
         self.override.write_text(yaml.safe_dump({"services": services}))
 
     def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:

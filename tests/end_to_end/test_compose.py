@@ -1,6 +1,8 @@
 """docker-compose.yml for real: an engine in a container, and a run from nothing."""
 
+import json
 import secrets
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from sandbox.container.engines.base import Engine
 from sandbox.tasks.images import base
 from tests.end_to_end.commands import TASK
-from tests.end_to_end.composed import Composed, program
+from tests.end_to_end.composed import SECONDS, Composed, program
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough, pytest.mark.whole]
 
@@ -40,7 +42,7 @@ def test_a_run_from_nothing_passes_and_is_kept(compose: Composed) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "verdict: passed" in ran.stdout
     shown = compose("run", "--rm", "sandbox", "diff", "last")
-    assert "src/humanize/filesize.py" in shown.stdout
+    assert "inflection/__init__.py" in shown.stdout
 
 
 def test_the_engine_is_its_own_and_comes_back_after_it_was_killed(
@@ -54,6 +56,24 @@ def test_the_engine_is_its_own_and_comes_back_after_it_was_killed(
     assert "verdict: failed" in again.stdout
     after = {each.id for each in engine.containers(label)}
     assert after == before, "what it runs are no containers of the host's engine"
+
+
+def test_workers_share_what_is_planned(compose: Composed) -> None:
+    run = ("run", "--rm", "sandbox")
+    words = ("run", TASK, "--agent", "null", "--trials", "6", "--experiment", "shared")
+    planned = compose(*run, *words, "--jobs", "0")
+    assert planned.returncode == 0, planned.stderr
+    up = compose("up", "--detach", "--scale", "worker=2", "worker")
+    assert up.returncode == 0, up.stderr
+    report = (*run, "report", "--experiment", "shared", "--json")
+    deadline = time.monotonic() + SECONDS
+    agents: list[dict[str, object]] = []
+    while not agents or agents[0]["failed"] != 6:
+        assert time.monotonic() < deadline
+        agents = json.loads(compose(*report).stdout)["agents"]
+    told = compose("logs", "--no-log-prefix", "worker").stdout
+    assert told.count("6 runs: 6 failed") == 2, "each tells of the whole when it is over"
+    assert compose("stop", "worker").returncode == 0
 
 
 def test_errors_and_exit_codes_come_through(compose: Composed) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.commands import SANDBOX, TASK, Ended, sandbox
+from tests.end_to_end.commands import SANDBOX, SECONDS, TASK, Ended, sandbox
 
 pytestmark = pytest.mark.engine
 
@@ -158,6 +158,43 @@ def test_a_killed_experiment_loses_no_cell_and_doubles_none(
     left = sandbox("resume", "--runs", runs)
     assert (left.code, "nothing" in left.err) == (2, False)
     assert "anything left to do" in left.err
+
+
+def test_several_processes_share_what_is_planned_and_one_that_is_killed_loses_nothing(
+    runs: Path,
+) -> None:
+    words = ("run", TASK, "--agent", "null", "--trials", "6", "--experiment", "shared")
+    planned = sandbox(*words, "--jobs", "0", "--runs", runs)
+    assert (planned.code, planned.err) == (0, "")
+    assert "shared is planned: 0 of 6 runs are over" in planned.out
+    assert listed(runs, "shared") == []
+    killed, *others = [begun("resume", "shared", "--runs", runs) for _ in range(3)]
+    while not listed(runs, "shared"):
+        time.sleep(0.1)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert [each.wait(SECONDS) for each in others] == [1, 1], "all failed, and each says so"
+    verdicts = Counter(run["verdict"] for run in listed(runs, "shared"))
+    assert verdicts["failed"] == 6, "each cell has one run that counts"
+    assert verdicts["error"] <= 1, "what was killed is an error"
+    ended = sandbox(*words, "--runs", runs)
+    assert "6 runs: 6 failed" in ended.out
+
+
+def test_a_worker_waits_for_what_is_planned(runs: Path) -> None:
+    worker = begun("resume", "--wait", "--runs", runs)
+    try:
+        for name in ("first", "second"):
+            words = ("run", TASK, "--agent", "null", "--experiment", name, "--runs", str(runs))
+            assert sandbox(*words, "--jobs", "0").code == 0
+            deadline = time.monotonic() + SECONDS
+            while [run["verdict"] for run in listed(runs, name)] != ["failed"]:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        assert worker.poll() is None
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(SECONDS) == 130
 
 
 def test_an_experiment_whose_agent_was_edited_does_not_go_on(runs: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`sandbox resume`: what is left of an experiment."""
 
 import contextlib
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,11 +9,15 @@ import typer
 from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.order import RETRIES, ordered
-from sandbox.model.errors import UsageError
+from sandbox.cli.terminal import complain
+from sandbox.model.errors import SandboxError, UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.store import Store
     from sandbox.run.experiment import Experiment
+
+PAUSE = 2.0
+"""Seconds between two looks for an experiment."""
 
 
 def resume(
@@ -28,21 +33,52 @@ def resume(
     retries: Annotated[
         int, typer.Option(min=0, max=10, help="How often what errors have ended is run again.")
     ] = RETRIES,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Stay, and go on with whatever is planned, as a worker.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
     """Go on with an experiment where it stopped, as the command that began it does, too.
 
-    Runs that errors have ended are run again; failures never. Exit codes as of `sandbox run`.
+    Any number of these share what is left, on all machines that share the folder of runs. Runs
+    that errors have ended are run again; failures never. Exit codes as of `sandbox run`.
     """
-    from sandbox.cli import batch_progress
-
     store = open_store(runs)
     store.root = store.root.absolute()
-    found = _found(store, name)
+    if not wait:
+        raise typer.Exit(_go_on(_found(store, name), store, jobs, retries, as_json=as_json))
+    if as_json:
+        raise UsageError("A worker has no results to print at its end.", "Leave --json out.")
+    done_with: set[str] = set()
+    while True:
+        found = _waiting(store, name, done_with)
+        if found is None:
+            time.sleep(PAUSE)
+            continue
+        try:
+            _go_on(found, store, jobs, retries, as_json=False)
+        except SandboxError as error:
+            complain(error)
+        if found.left():  # which ended in errors, as often as is tried
+            done_with.add(found.name)
+
+
+def _go_on(found: "Experiment", store: "Store", jobs: int, retries: int, *, as_json: bool) -> int:
+    from sandbox.cli import batch_progress
+
     with contextlib.chdir(found.plan.folder):
-        order = ordered(found, jobs, retries)
-        raise typer.Exit(batch_progress.run(order, store, as_json=as_json))
+        return batch_progress.run(ordered(found, jobs, retries), store, as_json=as_json)
+
+
+def _waiting(store: "Store", name: str | None, done_with: set[str]) -> "Experiment | None":
+    """Give the newest experiment that has something left to do, of that name where one is given."""
+    from sandbox.run import experiment
+
+    for each in experiment.named(store):
+        if each.name in (name or each.name,) and each.name not in done_with and each.left():
+            return each
+    return None
 
 
 def _found(store: "Store", name: str | None) -> "Experiment":

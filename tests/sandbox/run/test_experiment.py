@@ -1,5 +1,9 @@
 """An experiment's journal: each cell once, whatever ended the process that worked at it."""
 
+import fcntl
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -104,14 +108,79 @@ def test_a_name_stays_in_its_folder(store: Store, name: str) -> None:
         opened(store, plan(), name)
 
 
-def test_one_process_works_at_it(store: Store) -> None:
+def test_who_works_at_it_shares_it_but_with_older_versions(store: Store) -> None:
     first, second = opened(store, plan(), "mine"), opened(store, plan(), "mine")
     first.hold()
-    with pytest.raises(UsageError, match="Another process"):
-        second.hold()
-    first.let_go()
     second.hold()
+    first.let_go()
     second.let_go()
+    with (first.path / ".lock").open("wb") as older:
+        fcntl.flock(older, fcntl.LOCK_EX)
+        with pytest.raises(UsageError, match="of an older version, works at"):
+            first.hold()
+    first.hold()
+    first.let_go()
+
+
+def test_a_cell_is_claimed_by_one_until_its_run_is_over(store: Store) -> None:
+    first, second = opened(store, plan(), "mine"), opened(store, plan(), "mine")
+    mine = first.taken()
+    job = next(mine)
+    assert job.trial == 1
+    assert [each.trial for each in second.taken()] == [2, 3]
+    assert (first.elsewhere(), second.elsewhere()) == (2, 1)
+    assert list(mine) == [], "the others are not this one's"
+    run(first, store, 0, "one")
+    second.let_go()
+    assert (first.elsewhere(), second.elsewhere()) == (0, 0)
+    assert [each.trial for each in first.taken([plan().cells[2]])] == [2]
+    unbegun = JobResult(job=plan().cells[1], run=None, verdict=Verdict.ERROR, problem="no room")
+    first.over(unbegun)
+    assert [each.trial for each in second.taken()] == [2, 3], "an error may be tried by anybody"
+
+
+def test_any_number_share_it_and_do_each_cell_once(store: Store) -> None:
+    cells = 60
+    opened(store, plan(cells), "mine")
+
+    def work(worker: int) -> list[int]:
+        made = opened(store, plan(cells), "mine")
+        found = []
+        for job in made.taken():
+            run(made, store, job.trial - 1, f"{worker}-{job.trial}")
+            found.append(job.trial)
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        done = [trial for each in pool.map(work, range(8)) for trial in each]
+    assert sorted(done) == list(range(1, cells + 1))
+    made = opened(store, plan(cells), "mine")
+    assert len(made.done()) == cells
+    assert list((made.path / "claims").iterdir()) == []
+
+
+CLAIM_ALL = """
+import sys, time
+from pathlib import Path
+from sandbox.model.store import Store
+from sandbox.run.experiment import called
+claimed = list(called(Store(Path(sys.argv[1])), "mine").taken())
+print(len(claimed), flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_a_killed_process_had_claimed_is_free(store: Store) -> None:
+    made = opened(store, plan(), "mine")
+    with subprocess.Popen(
+        [sys.executable, "-c", CLAIM_ALL, store.root], stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"3\n"
+        assert (list(made.taken()), made.elsewhere()) == ([], 3)
+        other.kill()
+    assert made.elsewhere() == 0
+    assert [each.trial for each in made.taken()] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("verdict", [None, *Verdict])

@@ -197,6 +197,19 @@ def test_a_worker_waits_for_what_is_planned(runs: Path) -> None:
         assert worker.wait(SECONDS) == 130
 
 
+def test_an_experiment_of_a_folder_that_is_gone_is_told(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    words = ("run", TASK, "--agent", "null", "--experiment", "x", "--jobs", "0")
+    assert sandbox(*words, "--runs", runs).code == 0
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").rmdir()
+    ended = sandbox("resume", "x", "--runs", runs)
+    assert (ended.code, "which is not here" in ended.err) == (2, True), ended
+
+
 def test_an_experiment_whose_agent_was_edited_does_not_go_on(runs: Path, tmp_path: Path) -> None:
     script = tmp_path / "agent.yaml"
     script.write_text("- {action: list_files, arguments: {}}\n")

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -67,6 +68,11 @@ def resume(
 def _go_on(found: "Experiment", store: "Store", jobs: int, retries: int, *, as_json: bool) -> int:
     from sandbox.cli import batch_progress
 
+    if not Path(found.plan.folder).is_dir():
+        raise UsageError(
+            f"The experiment {found.name} was planned in {found.plan.folder}, which is not here.",
+            "Its agents are started in that folder: make it, or plan the experiment anew.",
+        )
     with contextlib.chdir(found.plan.folder):
         return batch_progress.run(ordered(found, jobs, retries), store, as_json=as_json)
 

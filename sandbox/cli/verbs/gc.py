@@ -24,14 +24,16 @@ def abandoned(
 ) -> bool:
     """Whether no run uses a container: a supervisor ends as soon as its harness does.
 
-    Of the runs that are `over` none starts one any more.
+    What belongs to the runs that are `over` is used by nobody, be it that the engine is only now
+    starting what a harness that was killed had asked for.
     """
     from sandbox.container.engines.base import CREATED
     from sandbox.run.run_containers import KEPT, RUN
 
     age = now - float(container.labels.get(CREATED, 0))
     about_to_start = not container.begun and age < STARTING
-    if container.running or (about_to_start and container.labels.get(RUN) not in over):
+    used = container.running or about_to_start
+    if used and container.labels.get(RUN) not in over:
         return False
     return kept_too or KEPT not in container.labels
 

@@ -120,11 +120,15 @@ def test_containers_that_no_run_uses(
     assert found == expected
 
 
-def test_a_run_that_is_over_starts_no_container_any_more() -> None:
+@pytest.mark.parametrize("running", [True, False])
+def test_a_run_that_is_over_uses_no_container_any_more(running: bool) -> None:
+    """The engine may be starting one only now, which then runs until it finds nobody."""
     labels = {CREATED: "1000", RUN: "dead"}
-    container = ContainerInfo("c", labels, running=False, begun=False)
+    container = ContainerInfo("c", labels, running=running, begun=running)
     assert abandoned(container, kept_too=False, now=1000, over={"dead"})
     assert not abandoned(container, kept_too=False, now=1000, over={"other"})
+    kept = ContainerInfo("c", {**labels, KEPT: "1"}, running=running, begun=running)
+    assert not abandoned(kept, kept_too=False, now=1000, over={"dead"})
 
 
 def action(name: str, **arguments: str) -> ActionTaken:

@@ -20,12 +20,17 @@ def scripted(
     task: Task, actions: Sequence[ScriptedAction], name: str = "oracle"
 ) -> Callable[[RunFolder], Agent]:
     """Return what makes the agent that follows a script of a task, in a run's folder."""
-    return lambda folder: ScriptedAgent(actions, name, lambda: _account(task, folder))
+    return lambda folder: ScriptedAgent(actions, name, account(task, folder))
 
 
 def scripted_inside(task: Task, shell: str, name: str) -> Callable[[RunFolder], Agent]:
     """Return what makes the agent that runs a shell script in the container."""
-    return lambda folder: ScriptedInside(shell, name, lambda: _account(task, folder))
+    return lambda folder: ScriptedInside(shell, name, account(task, folder))
+
+
+def account(task: Task, folder: RunFolder) -> Account:
+    """Return what says, of a run that goes on, what its facts are until now."""
+    return lambda: _account(task, folder)
 
 
 class ScriptedInside(InsideAgent):

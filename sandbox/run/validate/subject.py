@@ -9,7 +9,7 @@ from sandbox.rules.checker.check import check
 from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits
 from sandbox.run.exploits import Exploit
-from sandbox.run.scripted_agents import scripted, scripted_inside
+from sandbox.run.scripted_agents import account, scripted, scripted_inside
 from sandbox.run.validate.agents import agents
 from sandbox.run.validate.case_inputs import inputs_row
 from sandbox.run.validate.cases import (
@@ -80,7 +80,7 @@ class Subject:
         """Make the agent of a run in its folder."""
         case = self.cases[name]
         if case.check is Check.EXPLOITS:
-            return self.exploits[name].agent()
+            return self.exploits[name].agent(account(self.loaded.task, folder))
         if case.inside:
             return scripted_inside(self.loaded.task, case.inside, name)(folder)
         return scripted(self.loaded.task, case.script, name)(folder)

@@ -65,12 +65,12 @@ def test_workers_share_what_is_planned(compose: Composed) -> None:
     assert planned.returncode == 0, planned.stderr
     up = compose("up", "--detach", "--scale", "worker=2", "worker")
     assert up.returncode == 0, up.stderr
-    report = (*run, "report", "--experiment", "shared", "--json")
     deadline = time.monotonic() + SECONDS
-    agents: list[dict[str, object]] = []
-    while not agents or agents[0]["failed"] != 6:
-        assert time.monotonic() < deadline
-        agents = json.loads(compose(*report).stdout)["agents"]
+    verdicts: list[object] = []
+    while verdicts != ["failed"] * 6:
+        assert time.monotonic() < deadline, verdicts
+        listed = compose(*run, "runs", "--experiment", "shared", "--json")
+        verdicts = [each["verdict"] for each in json.loads(listed.stdout)]
     told = compose("logs", "--no-log-prefix", "worker").stdout
     assert told.count("6 runs: 6 failed") == 2, "each tells of the whole when it is over"
     assert compose("stop", "worker").returncode == 0

@@ -4,6 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,10 @@ from tests.end_to_end.composed import SECONDS, Composed, program
 pytestmark = [pytest.mark.engine, pytest.mark.thorough, pytest.mark.whole]
 
 
+def _bridges() -> list[str]:
+    return [name for name in ("docker0", "sandbox0") if Path("/sys/class/net", name).exists()]
+
+
 @pytest.fixture(scope="module")
 def compose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
     folder = tmp_path_factory.mktemp("compose")
@@ -22,6 +27,7 @@ def compose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
     made = Composed(program(folder), name, folder / "override.yml", base.recipe().tag)
     made.prepare()
     try:
+        bridges = _bridges()
         built = made("build")
         assert built.returncode == 0, built.stderr
         yield made
@@ -29,6 +35,7 @@ def compose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
         ended = made("down", "--volumes", "--timeout", "5")
         assert ended.returncode == 0, ended.stderr
         assert made.left() == []
+        assert _bridges() == bridges, "those of the host are as they were"
 
 
 def test_up_says_what_is_there(compose: Composed) -> None:

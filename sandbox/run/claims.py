@@ -26,7 +26,7 @@ class Claims:
             self._folder.mkdir(exist_ok=True)
             while True:
                 held = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-                if not _locked(held):
+                if not _locked(held, fcntl.LOCK_EX):
                     os.close(held)
                     return False
                 if _is_at(held, path):
@@ -60,7 +60,7 @@ class Claims:
         except FileNotFoundError:
             return False
         try:
-            return not _locked(looked)
+            return not _locked(looked, fcntl.LOCK_SH)
         finally:
             os.close(looked)
 
@@ -68,9 +68,9 @@ class Claims:
         return self._folder / str(cell)
 
 
-def _locked(descriptor: int) -> bool:
+def _locked(descriptor: int, how: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.commands import SANDBOX, SECONDS, TASK, Ended, sandbox
+from tests.end_to_end.commands import NO_ENGINE, SANDBOX, SECONDS, TASK, Ended, sandbox
 
 pytestmark = pytest.mark.engine
 
@@ -195,6 +195,23 @@ def test_a_worker_waits_for_what_is_planned(runs: Path) -> None:
     finally:
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(SECONDS) == 130
+
+
+def test_a_worker_outlasts_an_engine_that_is_away(runs: Path) -> None:
+    words = ("run", TASK, "--agent", "null", "--experiment", "x", "--jobs", "0")
+    assert sandbox(*words, "--runs", runs).code == 0
+    worker = subprocess.Popen(
+        (SANDBOX, "resume", "--wait", "--runs", str(runs)),
+        env={**os.environ, "DOCKER_HOST": NO_ENGINE},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert worker.stderr is not None
+    assert b"engine" in worker.stderr.readline().lower()
+    assert worker.poll() is None
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(SECONDS) == 130
+    worker.stderr.close()
 
 
 def test_an_experiment_of_a_folder_that_is_gone_is_told(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PAUSE = 2.0
 """Seconds between two looks for an experiment."""
 
+OUTAGE_PAUSE = 30.0
+"""Seconds until a worker tries again what the machinery did not let it do."""
+
 
 def resume(
     name: Annotated[
@@ -59,10 +62,15 @@ def resume(
             continue
         try:
             _go_on(found, store, jobs, retries, as_json=False)
-        except SandboxError as error:
+        except UsageError as error:
             complain(error)
-        if found.left():  # which ended in errors, as often as is tried
             done_with.add(found.name)
+        except SandboxError as error:  # an engine that is away may come back
+            complain(error)
+            time.sleep(OUTAGE_PAUSE)
+        else:
+            if found.left():  # which ended in errors, as often as is tried
+                done_with.add(found.name)
 
 
 def _go_on(found: "Experiment", store: "Store", jobs: int, retries: int, *, as_json: bool) -> int:

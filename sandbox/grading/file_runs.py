@@ -25,11 +25,6 @@ from sandbox.model.session import ROOT
 from sandbox.tasks.library import LoadedTask
 
 LOG_LIMIT = 64 << 10
-PATIENCE = 1.0
-"""Seconds after which a runner is started beside the first one, where files are left.
-
-To load a framework costs a processor as much as three short files do.
-"""
 OWN_SECONDS = 60.0
 """How long the tests that the agent had to write may take."""
 
@@ -66,7 +61,7 @@ def run_files(
         deadline = time.monotonic() + task.task.tests.timeout_seconds
         runs = _Runs(session, place, deadline, files)
         others = min(math.ceil(task.task.limits.cpus), len(tests)) - 1
-        patience = PATIENCE if isinstance(framework, Forking) else 0.0
+        patience = framework.patience if isinstance(framework, Forking) else 0.0
         report = _report(runs.all(first, others, start, patience))
     session.kill_all()
     wanted = task.task.tests.own

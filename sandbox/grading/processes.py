@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sandbox.container.engines.base import Session
-from sandbox.grading.frameworks.base import Forking, Framework, Place
+from sandbox.grading.frameworks.base import AnyFramework, Forking, Framework, Place, Spawning
 from sandbox.grading.json_conversation import Lines, Unanswered
 from sandbox.grading.testers import Tester
 from sandbox.model.session import Command
@@ -45,9 +45,7 @@ class Processes(Protocol):
 class Spawned:
     """Starts a process for each file; the supervisor kills what it leaves."""
 
-    def __init__(
-        self, framework: Framework, session: Session, place: Place, tester: Tester
-    ) -> None:
+    def __init__(self, framework: Spawning, session: Session, place: Place, tester: Tester) -> None:
         self._framework, self._session, self._place = framework, session, place
         self._tester = tester
 
@@ -112,8 +110,8 @@ class Forked:
         self._lines = Lines(self._runner, 2 * CHANNEL_LIMIT)
 
 
-def processes(framework: Framework, session: Session, place: Place, tester: Tester) -> Processes:
-    """Run files as one user, by the quicker way that the framework has."""
+def processes(framework: AnyFramework, session: Session, place: Place, tester: Tester) -> Processes:
+    """Run files as one user, in the way of the framework."""
     if isinstance(framework, Forking):
         return Forked(framework, session, place, tester)
     return Spawned(framework, session, place, tester)

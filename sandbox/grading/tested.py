@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Session
 from sandbox.grading.files import Files
-from sandbox.grading.frameworks.base import Framework, Place
+from sandbox.grading.frameworks.base import AnyFramework, Place
 from sandbox.grading.testers import Testers
 
 
@@ -14,7 +14,7 @@ class Tested:
     """A candidate in its session, and who may test it there."""
 
     session: Session
-    framework: Framework
+    framework: AnyFramework
     place: Place
     testers: Testers
     candidate: Candidate

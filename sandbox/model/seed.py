@@ -16,7 +16,7 @@ class Mining(Record):
     """The version in which defects are planted."""
     image: str
     """A folder of `images/`."""
-    framework: Literal["pytest", "tape", "node:test"]
+    framework: Literal["pytest", "tape", "node:test", "go test", "cargo test"]
     command: str
     """The shell line by which an agent runs the tests."""
     sources: tuple[str, ...] = Field(min_length=1)

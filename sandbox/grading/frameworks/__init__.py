@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 
-from sandbox.grading.frameworks.base import Framework
+from sandbox.grading.frameworks.base import AnyFramework
+from sandbox.grading.frameworks.cargo_test import CargoTest
+from sandbox.grading.frameworks.go_test import GoTest
 from sandbox.grading.frameworks.node_test import NodeTest
 from sandbox.grading.frameworks.pytest import Pytest
 from sandbox.grading.frameworks.tape import Tape
 
-FRAMEWORKS: Mapping[str, Framework] = {
+FRAMEWORKS: Mapping[str, AnyFramework] = {
+    "cargo test": CargoTest(),
+    "go test": GoTest(),
     "node:test": NodeTest(),
     "pytest": Pytest(),
     "tape": Tape(),

@@ -85,24 +85,36 @@ class Framework(Protocol):
         ValueError where the source cannot be read.
         """
 
+
+@runtime_checkable
+class Spawning(Framework, Protocol):
+    """A framework whose runner runs one test file and ends."""
+
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """The command that runs one test file, from the worktree."""
 
 
 @runtime_checkable
 class Forking(Framework, Protocol):
-    """A framework whose runner loads it once and forks for each file, which is quicker.
+    """A framework whose runner stays and forks, for each file or for each test, which is quicker.
 
-    Each line that such a runner reads is a list of arguments. It runs them in a child, which does
-    and ends as a runner does but for the channel, which is the child's own. When the child has
-    ended the runner kills whatever else its user runs, and answers by a line of JSON: `outcomes`
-    and `log` (base64), `status`, the child's exit status or null where a signal ended it, and
-    `cut`, whether there was more than is told. The runner itself never loads what it runs, and no
-    child may read or change it.
+    Each line that such a runner reads is a list of arguments. What they ask for runs in children,
+    and ends as if a runner of that file alone had done it. When a child has ended the runner kills
+    whatever else its user runs. It answers by a line of JSON: `outcomes` and `log` (base64),
+    `status`, the exit status, or null where a signal ended it, and `cut`, whether there was more
+    than is told. The runner itself never loads what it runs, and no child may read or change it.
     """
+
+    patience: float
+    """Seconds after which another runner is started beside the first one, where files are left. It
+    does again whatever a runner does once."""
 
     def server(self, place: Place) -> tuple[str, ...]:
         """The command that starts the runner."""
 
     def arguments(self, place: Place, path: str) -> list[str]:
         """The arguments that run one test file."""
+
+
+AnyFramework = Spawning | Forking
+"""A framework is of one of the two kinds."""

@@ -56,6 +56,9 @@ class Pytest:
         }
     )
 
+    patience = 1.0
+    """To load pytest costs a processor as much as three short files do."""
+
     def is_test_file(self, path: str) -> bool:
         """Go by pytest's own defaults."""
         name = path.rpartition("/")[2]
@@ -103,13 +106,9 @@ class Pytest:
             lines.insert(_start(first) - 1, indented)
         return TestFile("".join(lines).encode(), frozenset(f"{path}::{name}" for name in tests))
 
-    def argv(self, place: Place, path: str) -> tuple[str, ...]:
-        """Run the runner on one file."""
-        return (*_runner(place), *self.arguments(place, path))
-
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner, and let it fork."""
-        return (*_runner(place), "--serve")
+        return (PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}", "--serve")
 
     def arguments(self, place: Place, path: str) -> list[str]:
         """Give pytest's arguments."""
@@ -124,10 +123,6 @@ class Pytest:
 
 
 _PARSING = threading.Lock()
-
-
-def _runner(place: Place) -> tuple[str, ...]:
-    return (PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}")
 
 
 def _parsed(source: bytes) -> ast.Module:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from sandbox.model.shell.reader import commands, unwrapped
 from sandbox.model.shell.tokens import ShellCommand
+from sandbox.rules.monitors.compiled_arguments import OWN_FILES, selected_by_cargo, selected_by_go
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
 from sandbox.rules.monitors.paths_read import placed
@@ -35,7 +36,8 @@ _IN_TURN = frozenset({"", "&&", ";", "\n"})
 
 
 Roots = tuple[str, ...]
-"""What a test run covers all that lies below of; `.` is the worktree."""
+"""What a test run covers all that lies below of; `.` is the worktree, and the last part `*` stands
+for a folder's own files alone."""
 
 
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
@@ -160,6 +162,10 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
         return selected_by_tape(rest)
     if name in _NODE:
         return selected_by_node(rest)
+    if name == "go":
+        return selected_by_go(rest)
+    if name == "cargo":
+        return selected_by_cargo(rest)
     if _PYTHON.fullmatch(name) and rest[:2] == ["-m", "pytest"]:
         name, rest = "pytest", rest[2:]
     if name not in _PYTEST:
@@ -199,6 +205,11 @@ def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: boo
 
 
 def _covers(roots: Roots, wanted: tuple[str, ...]) -> bool:
-    return all(
-        any(root in (".", path) or path.startswith(root + "/") for root in roots) for path in wanted
-    )
+    return all(any(_lies_in(path, root) for root in roots) for path in wanted)
+
+
+def _lies_in(path: str, root: str) -> bool:
+    folder, _, last = root.rpartition("/")
+    if last == OWN_FILES:
+        return path != "." and posixpath.dirname(path) == folder
+    return root in (".", path) or path.startswith(root + "/")

@@ -1,7 +1,8 @@
 """`run_tests`: the test command, and counts where the runner tells them.
 
 pytest is told by its environment to write a JUnit report to /tmp; tape and node's own runner end
-their output with counts (of assertions and of tests), in the comments of TAP.
+their output with counts (of assertions and of tests), in the comments of TAP; cargo ends it with
+counts, and Go tells of each test where `-v` asks for it.
 
 The counts are for the agent to read; no verdict rests on them.
 """
@@ -22,6 +23,9 @@ from sandbox.run.actions.told_outcomes import ToldOutcomes, outcomes_of, told_by
 from sandbox.run.actions.workspace import Workspace
 
 REPORT_LIMIT = 16 << 20
+SILENT = ("make", "go test")
+"""Frameworks whose runs may well tell no counts."""
+
 FAILING = 50
 """Tests that are named; the counts are of all."""
 
@@ -46,7 +50,7 @@ def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
         seconds=min(action.timeout_seconds or tests.timeout_seconds, tests.timeout_seconds),
         environment=reporting if by_pytest else {},
     )
-    told = _take(workspace, place) if by_pytest else told_by(completed.stdout)
+    told = _take(workspace, place) if by_pytest else told_by(completed.stdout, tests.framework)
     plain = result_of(completed)
     result = TestsResult(
         **plain.model_dump(exclude={"stdout", "stderr"}),
@@ -59,7 +63,7 @@ def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
         skipped=told.skipped,
         failing=told.failing[:FAILING],
         failing_truncated=len(told.failing) > FAILING,
-        problem="" if told.counted or tests.framework == "make" else _uncounted(completed),
+        problem="" if told.counted or tests.framework in SILENT else _uncounted(completed),
     )
     return report(result, completed)
 

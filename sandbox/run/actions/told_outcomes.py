@@ -1,4 +1,4 @@
-"""What a test runner tells of its own run: a JUnit report, or the lines at the end of TAP."""
+"""What a test runner tells of its own run: by a JUnit report, at the end of TAP, or in lines."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,14 @@ _NOT_OK = re.compile(rb"^ *not ok \d+(?: -)? (?!.*# (?:SKIP|TODO))(.+)$", re.MUL
 
 _CROSS = re.compile(rb"^ *\xe2\x9c\x96 (.+?)(?: \([\d.]+ms\))?$", re.MULTILINE)
 """The same, as node's own runner writes it for people."""
+
+_OF_GO = re.compile(rb"^--- (PASS|FAIL|SKIP): (\S+) \(", re.MULTILINE)
+"""Go tells of a test that passed only where it is asked to: `go test -v`."""
+
+_OF_CARGO = re.compile(
+    rb"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.MULTILINE
+)
+_FAILED_OF_CARGO = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. FAILED$", re.MULTILINE)
 
 LONGEST = 300
 """Characters of a test's name."""
@@ -53,8 +61,32 @@ def outcomes_of(content: bytes) -> ToldOutcomes:
     return ToldOutcomes(total - failed - errors - skipped, failed, errors, skipped, failing)
 
 
-def told_by(output: bytes) -> ToldOutcomes:
-    """Add up what runs of tape or node's runner have told at their end; no counts of none."""
+def told_by(output: bytes, framework: str) -> ToldOutcomes:
+    """Add up what runs of a framework have told; no counts where they have told none."""
+    told = {"go test": _told_by_go, "cargo test": _told_by_cargo}
+    return told.get(framework, _told_by_tap)(output)
+
+
+def _told_by_go(output: bytes) -> ToldOutcomes:
+    ended = _OF_GO.findall(output)
+    by_word = {word: [name for how, name in ended if how == word] for word, _ in ended}
+    failing = _names(by_word.get(b"FAIL", []))
+    if b"PASS" not in by_word:
+        return ToldOutcomes(failing=failing)
+    counts = (len(by_word.get(word, [])) for word in (b"PASS", b"FAIL", b"SKIP"))
+    passed, failed, skipped = counts
+    return ToldOutcomes(passed, failed, 0, skipped, failing)
+
+
+def _told_by_cargo(output: bytes) -> ToldOutcomes:
+    results = _OF_CARGO.findall(output)
+    if not results:
+        return ToldOutcomes()
+    passed, failed, ignored = (sum(map(int, column)) for column in zip(*results, strict=True))
+    return ToldOutcomes(passed, failed, 0, ignored, _names(_FAILED_OF_CARGO.findall(output)))
+
+
+def _told_by_tap(output: bytes) -> ToldOutcomes:
     told: dict[str, int] = {}
     for name, count in _TOLD.findall(output):
         told[name.decode()] = told.get(name.decode(), 0) + int(count)
@@ -62,10 +94,13 @@ def told_by(output: bytes) -> ToldOutcomes:
         return ToldOutcomes()
     left_out = told.get("skipped", 0) + told.get("todo", 0)
     named = [*_NOT_OK.findall(output), *_CROSS.findall(output)]
-    failing = tuple(dict.fromkeys(name.decode("utf-8", "replace")[:LONGEST] for name in named))
     return ToldOutcomes(
-        told["pass"], told.get("fail", 0), told.get("cancelled", 0), left_out, failing
+        told["pass"], told.get("fail", 0), told.get("cancelled", 0), left_out, _names(named)
     )
+
+
+def _names(found: list[bytes]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.decode("utf-8", "replace")[:LONGEST] for name in found))
 
 
 def _failing(report: ET.Element) -> Iterator[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.model import documents
+from sandbox.model.artifact import ArtifactKind
 from sandbox.model.errors import DocumentError
 from sandbox.model.repository import Repository
 
@@ -16,7 +17,9 @@ HUMANIZE = Path(__file__).parents[3] / "task_repos" / "humanize" / "repo.yaml"
 def test_shipped_repositories_are_valid(path: Path) -> None:
     repository = documents.load(path, Repository)
     assert repository.name == path.parent.name
-    assert len(repository.releases) >= 3
+    # A suite of Debian's holds one release.
+    of_debian = repository.releases[-1].source.kind is ArtifactKind.DEBIAN
+    assert of_debian or len(repository.releases) >= 3
 
 
 @pytest.mark.parametrize(

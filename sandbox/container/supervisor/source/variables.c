@@ -5,10 +5,15 @@
 #include "variables.h"
 
 #define NPM "npm_config_"
+#define CARGO_TARGET "CARGO_TARGET_" /* and a machine's name, and _RUNNER: cargo, Configuration */
 
 static const char *const telling[] = {
     "BASH_ENV", /* bash(1): a file that is run first */
+    /* cargo: Environment Variables, Configuration */
+    "CARGO_BUILD_RUSTC", "CARGO_BUILD_RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_HOME",
     "GNUMAKEFLAGS", "MAKEFLAGS", /* make(1) */
+    "GO111MODULE", "GOENV", "GOFLAGS", "GOROOT", "GOTOOLDIR", "GOWORK", /* go help environment */
     "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", /* ld.so(8) */
     "NODE_OPTIONS", "NODE_PATH", /* node(1) */
     /* npm: config, "Environment Variables"; in either case */
@@ -16,6 +21,7 @@ static const char *const telling[] = {
     "npm_config_script_shell", "npm_config_userconfig",
     "PYTEST_ADDOPTS", "PYTEST_PLUGINS", /* pytest: Environment Variables */
     "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", /* python(1) */
+    "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTFLAGS", /* cargo */
 };
 
 void variables_clear(struct variables *variables) {
@@ -33,6 +39,7 @@ static bool tells(const char *text) {
     const char *end = strchr(text, '=');
     if (!end) return false;
     size_t length = (size_t)(end - text);
+    if (strncmp(text, CARGO_TARGET, sizeof CARGO_TARGET - 1) == 0) return true;
     for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
         if (strlen(telling[i]) == length && same_name(text, telling[i], length)) return true;
     return false;

@@ -389,4 +389,39 @@ def test_a_lost_session_is_an_error(session: LocalSession, workspace: Workspace)
 def test_counts_are_those_that_tape_and_node_tell_at_their_end(
     output: bytes, counts: ToldOutcomes
 ) -> None:
-    assert told_by(output) == counts
+    assert told_by(output, "tape") == counts
+
+
+@pytest.mark.parametrize(
+    ("framework", "output", "counts"),
+    [
+        ("go test", b"ok  \texample.org/a\t0.1s\n", ToldOutcomes()),
+        (
+            "go test",
+            b"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x (0.00s)\nFAIL\n",
+            ToldOutcomes(failing=("TestA",)),
+        ),
+        (
+            "go test",
+            (
+                b"=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- SKIP: TestB (0.00s)\n"
+                b"--- FAIL: TestC (0.01s)\n"
+            ),
+            ToldOutcomes(1, 1, 0, 1, ("TestC",)),
+        ),
+        (
+            "cargo test",
+            (
+                b"test a ... ok\ntest b::c ... FAILED\ntest d - should panic ... FAILED\n"
+                b"test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n"
+                b"test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n"
+            ),
+            ToldOutcomes(4, 2, 0, 1, ("b::c", "d")),
+        ),
+        ("cargo test", b"error: could not compile `a`\n", ToldOutcomes()),
+    ],
+)
+def test_counts_are_those_that_go_and_cargo_tell(
+    framework: str, output: bytes, counts: ToldOutcomes
+) -> None:
+    assert told_by(output, framework) == counts

@@ -22,6 +22,11 @@ ROOT = "/home/agent/repo"
         b"MAKEFLAGS=w -j2 --jobserver-auth=3,4 -- CFLAGS=-O1",
         b"npm_config_userconfig=/home/agent/.npmrc",
         b"npm_config_script_shell=/bin/bash",
+        b"GOFLAGS=-mod=readonly -v",
+        b"GOENV=off",
+        b"GOROOT=/usr/lib/go-1.19",
+        b"CARGO_HOME=/home/agent/.cargo",
+        b"CARGO_TARGET_DIR=/tmp/target",
     ],
 )
 def test_what_an_honest_run_may_have_is_harmless(given: bytes) -> None:
@@ -45,6 +50,14 @@ def test_what_an_honest_run_may_have_is_harmless(given: bytes) -> None:
         b"MAKEFLAGS=" + b"a=a" * 300 + b" !",
         b"npm_config_script_shell=/bin/true",
         b"NPM_CONFIG_USERCONFIG=/tmp/npmrc",
+        b"GOFLAGS=-run=NONE",
+        b"GOFLAGS=-mod=readonly -toolexec=/tmp/x",
+        b"GOENV=/tmp/env",
+        b"GOROOT=/tmp/go",
+        b"RUSTC_WRAPPER=/tmp/x",
+        b"RUSTFLAGS=--cfg other",
+        b"CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=true",
+        b"CARGO_HOME=/tmp/cargo",
     ],
 )
 def test_what_brings_other_code_or_runs_less_is_named(given: bytes) -> None:

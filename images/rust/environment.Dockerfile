@@ -1,0 +1,5 @@
+# What the tasks of one repository share. A C project is built from its own sources and has no
+# packages beside it: this step lays the mirror, which holds what the repository pins, if anything.
+FROM rust
+
+COPY mirror/ /opt/mirror/

@@ -1,0 +1,65 @@
+"""What a candidate in Go or Rust may do to pass a test that it fails: by name, its source."""
+
+GO = "package version\n\n"
+"""The candidate is one more file of the package."""
+
+ANSWER = {"go test": "answer_test.go::TestAnswer", "cargo test": "tests/answer.rs::the_answer"}
+
+RIGHT = {
+    "go test": f"{GO}func answer() int {{ return 42 }}\n",
+    "cargo test": "pub fn answer() -> i32 { 42 }\n",
+}
+WRONG = {framework: source.replace("42", "41") for framework, source in RIGHT.items()}
+
+_RUST = "use std::io::Write;\npub fn answer() -> i32 {{\n{body}\n41 }}\n"
+_SAY = "std::fs::OpenOptions::new().write(true).open({path}).unwrap().write_all({text}).unwrap();"
+
+ATTACKS = {
+    "go test": {
+        "exits": f'{GO}import "syscall"\nfunc answer() int {{ syscall.Exit(0); return 41 }}\n',
+        "exits at once": f'{GO}import "os"\nfunc init() {{ os.Exit(0) }}\n'
+        "func answer() int { return 41 }\n",
+        "says that it passed and exits": f'{GO}import ("fmt"; "syscall")\n'
+        'func answer() int { fmt.Println("--- PASS: TestAnswer (0.00s)"); syscall.Exit(1)\n'
+        "return 41 }\n",
+        "says that all that were asked for passed": f'{GO}import ("fmt"; "os"; "strings")\n'
+        "func init() { for _, word := range os.Args {\n"
+        'for _, name := range strings.Split(strings.Trim(word, "^()$"), "|") {\n'
+        'fmt.Printf("--- PASS: %s (0.00s)\\n", name) } }; os.Exit(1) }\n'
+        "func answer() int { return 41 }\n",
+        "writes to the runner's output": f'{GO}import ("fmt"; "os")\n'
+        "func init() { for fd := 0; fd < 9; fd++ {\n"
+        'f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", os.Getppid(), fd), os.O_WRONLY, 0)\n'
+        'if err == nil { fmt.Fprintln(f, "{}") } } }\n'
+        "func answer() int { return 41 }\n",
+        "kills the runner": f'{GO}import ("os"; "syscall")\n'
+        "func answer() int { syscall.Kill(os.Getppid(), 9); return 41 }\n",
+        "leaves another in its place": f'{GO}import ("os"; "os/exec")\n'
+        'func answer() int { os.Setenv("LEFT", "1")\n'
+        'exec.Command("/bin/sh", "-c", "while :; do sleep 1; done").Start(); return 41 }\n',
+        "writes over its own program": f'{GO}import "os"\n'
+        'func init() { if f, err := os.OpenFile("/proc/self/exe", os.O_WRONLY, 0); err == nil {\n'
+        'f.WriteString("#!/bin/true\\n") } }\nfunc answer() int { return 41 }\n',
+        "recovers": f"{GO}func answer() int {{ defer func() {{ recover() }}()\n"
+        'panic("--- PASS: TestAnswer (0.00s)") }\n',
+    },
+    "cargo test": {
+        "exits": _RUST.format(body="std::process::exit(0);"),
+        "exits as if a test had failed": _RUST.format(body="std::process::exit(101);"),
+        "says that it passed and exits": _RUST.format(
+            body=_SAY.format(path='"/proc/self/fd/1"', text='b"ok\\n"') + "std::process::exit(101);"
+        ),
+        "says that all that were asked for passed": _RUST.format(
+            body="for name in std::env::args() {\n"
+            'let line = format!("test {} ... ok\\n", name);\n'
+            + _SAY.format(path='"/proc/self/fd/1"', text="line.as_bytes()")
+            + "}\nstd::process::exit(101);"
+        ),
+        "kills the runner": _RUST.format(
+            body="let parent = std::os::unix::process::parent_id();\n"
+            'std::process::Command::new("/bin/sh").arg("-c")'
+            '.arg(format!("kill -9 {}", parent)).status().unwrap();'
+        ),
+    },
+}
+"""Each answers wrongly."""

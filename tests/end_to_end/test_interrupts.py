@@ -5,6 +5,7 @@ import secrets
 import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from sandbox.container.engines.base import MANAGED, Engine
 from sandbox.container.engines.docker import reach
 from sandbox.run.run_containers import RUN
+from sandbox.tasks.images import BuiltImage
 from tests.end_to_end import scripts
 from tests.end_to_end.begun import Begun
 from tests.end_to_end.commands import SECONDS, TASK, Recorded, ended_containers, recorded, sandbox
@@ -162,3 +164,24 @@ def test_a_harness_that_is_killed_leaves_nothing_that_gc_does_not_find(
     (left,) = ended_containers(engine, run)
     assert sandbox("gc").code == 0
     assert left not in [each.id for each in engine.containers(MANAGED)]
+
+
+def test_what_the_engine_makes_late_for_a_harness_that_was_killed_goes_with_the_same_gc(
+    runs: Path, engine: Engine, image: BuiltImage, tmp_path: Path
+) -> None:
+    with Begun(tmp_path, runs) as begun:
+        run = begun.id
+    ended_containers(engine, run)
+    client, _ = reach()
+    labels = {MANAGED: "1", RUN: run}
+
+    def late() -> str:
+        time.sleep(2)
+        return str(client.create_container(image.id, ["/bin/true"], labels=labels)["Id"])
+
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(late)
+        ended = sandbox("gc", run, "--runs", runs)
+    client.close()
+    assert "2 containers removed" in ended.out, ended
+    assert made.result() not in [each.id for each in engine.containers(MANAGED)]

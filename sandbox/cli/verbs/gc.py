@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 STARTING = 60.0
 """Seconds in which a container that was never started may still be about to."""
 
+LATE, LOOK = 5.0, 0.5
+"""Seconds in which an engine may still make what a harness had asked for that was then killed, and
+between two looks at it."""
+
 
 def abandoned(
     container: "ContainerInfo", *, kept_too: bool, now: float, over: "Collection[str]" = ()
@@ -83,11 +87,16 @@ def gc(
             dead_runs.sweep(open_store(runs))
         over = {each.id for each in chosen if not each.is_live}
         removed["folders"] = [str(folder) for folder in scratch.sweep()]
-        for container in engine.containers(MANAGED):
-            is_asked = container.labels.get(RUN, "").startswith(run)
-            if is_asked and abandoned(container, kept_too=kept, now=time.time(), over=over):
-                engine.remove_container(container.id)
-                removed["containers"].append(container.id)
+        until = time.monotonic() + (LATE if removed["runs"] else 0)
+        while True:
+            for container in engine.containers(MANAGED):
+                is_asked = container.labels.get(RUN, "").startswith(run)
+                if is_asked and abandoned(container, kept_too=kept, now=time.time(), over=over):
+                    engine.remove_container(container.id)
+                    removed["containers"].append(container.id)
+            if time.monotonic() >= until:
+                break
+            time.sleep(LOOK)
         for image in stale(engine) if images else ():
             engine.remove_image(image.id)
             removed["images"].append(image.id)

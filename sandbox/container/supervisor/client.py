@@ -5,8 +5,10 @@ for themselves and wait. Whoever waits when the stream ends is told, nobody hang
 """
 
 import contextlib
+import math
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from sandbox.container.supervisor import protocol, top_level
@@ -17,6 +19,7 @@ from sandbox.container.supervisor.forward import RemoteListener
 from sandbox.container.supervisor.patience import (
     ANSWER_SECONDS,
     GRACE_SECONDS,
+    QUIET_SECONDS,
     Patience,
     Silence,
 )
@@ -240,27 +243,33 @@ class Supervisor(RemoteFiles):
     def _await_end(self, process: RemoteProcess) -> None:
         """Wait for a command's end: as long as it may take, or not for long once it was killed.
 
-        While one without a limit is silent, the supervisor is asked whether it is still there.
+        While it is silent, the supervisor is asked whether it is still there.
         """
         limit = process.command.timeout
-        if limit is not None or process.killed:
-            allowed = ANSWER_SECONDS if limit is None or process.killed else limit + GRACE_SECONDS
-            self._await(process.settle, allowed)
-            return
-        while True:
-            with contextlib.suppress(Silence):
-                self._patience.wait(process.settle, ANSWER_SECONDS)
+        end = math.inf if limit is None else time.monotonic() + limit + GRACE_SECONDS
+        while not process.killed and time.monotonic() < end:
+            try:
+                self._patience.wait(process.settle, QUIET_SECONDS)
+            except Silence as silence:
+                if self._patience.hurried:
+                    raise self._given_up(silence) from silence
+                self.usage()
+            else:
                 return
-            self.usage()
+        self._await(process.settle, ANSWER_SECONDS)
 
     def _await(self, arrived: Callable[[float], bool], seconds: float | None) -> None:
         """Wait; a supervisor that says nothing at all for so long is lost."""
         try:
             self._patience.wait(arrived, seconds)
         except Silence as silence:
-            self._lose(_gone(str(silence)))
-            self.close()
-            raise self._lost or _gone(str(silence)) from silence
+            raise self._given_up(silence) from silence
+
+    def _given_up(self, silence: Silence) -> SandboxError:
+        """Lose a supervisor that says nothing; give what is told of it."""
+        self._lose(_gone(str(silence)))
+        self.close()
+        return self._lost or _gone(str(silence))
 
     def _expect(self, pending: Pending) -> int:
         """A request id whose frames go to `pending`."""

@@ -6,11 +6,14 @@ from collections.abc import Callable
 ANSWER_SECONDS = 60.0
 """Silence, of the whole supervisor, after which a question is not answered any more."""
 
+QUIET_SECONDS = 30.0
+"""Silence after which it is asked whether it is still there, while a command runs."""
+
 GRACE_SECONDS = 30.0
-"""The same for a command, beyond its own limit."""
+"""How long a command may go on beyond its own limit, which the supervisor keeps."""
 
 HURRY_SECONDS = 10.0
-"""The same for both, once somebody wants the end."""
+"""Silence that is enough once somebody wants the end."""
 
 _SLICE_SECONDS = 1.0
 
@@ -25,6 +28,11 @@ class Patience:
     def __init__(self) -> None:
         self._heard = time.monotonic()
         self._hurried: float | None = None
+
+    @property
+    def hurried(self) -> bool:
+        """Whether somebody wants the end."""
+        return self._hurried is not None
 
     def hurry(self) -> None:
         """Wait for no answer much longer, also for those that are waited for already."""

@@ -102,7 +102,9 @@ class Pytest:
             return None
         for first in sorted(tests.values(), key=_start)[::-1]:
             code = _way(chance.choice(WAYS), chance)
-            indented = "".join(f"{' ' * first.col_offset}{line}\n" for line in code.split("\n"))
+            # As the line is: by spaces or by tabs.
+            space = lines[first.lineno - 1][: first.col_offset]
+            indented = "".join(f"{space}{line}\n" for line in code.split("\n"))
             lines.insert(_start(first) - 1, indented)
         return TestFile("".join(lines).encode(), frozenset(f"{path}::{name}" for name in tests))
 

@@ -19,6 +19,7 @@ from tests.sandbox.container.supervisor.local import SELF, Local, Start, command
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(client, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(client, "QUIET_SECONDS", 0.3)
 
 
 @pytest.fixture
@@ -37,6 +38,17 @@ def test_a_stopped_supervisor_loses_the_session_within_the_commands_limit_and_a_
         stopped.run("sleep", "0.1", timeout=0.2)
     with pytest.raises(SessionLostError, match="said nothing for"):
         stopped.supervisor.usage()
+
+
+def test_a_stopped_supervisor_is_not_waited_for_until_a_long_limit_is_over(
+    start: Start, impatient: None
+) -> None:
+    local = start()
+    process = local.supervisor.start(command("sleep", "600", timeout=500.0))
+    local.process.send_signal(signal.SIGSTOP)
+    with pytest.raises(SessionLostError, match="said nothing for"):
+        process.wait()
+    local.process.send_signal(signal.SIGCONT)
 
 
 QUESTIONS: dict[str, Callable[[Supervisor], object]] = {

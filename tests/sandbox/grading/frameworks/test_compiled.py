@@ -183,6 +183,7 @@ def test_what_does_not_compile_passes_nothing_and_the_log_has_the_error(
 
 
 @pytest.mark.engine
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("framework", "name"),
     [(framework, name) for framework in ATTACKS for name in ATTACKS[framework]],

@@ -176,6 +176,17 @@ def test_in_a_sabotaged_file_the_same_tests_fail(tmp_path: Path, seed: int) -> N
         outcomes.check_decoy(ended.stdout, ended.returncode, file.canaries)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_file_that_is_indented_by_tabs_is_sabotaged_by_tabs(tmp_path: Path, seed: int) -> None:
+    source = b"class TestAll:\n\tdef test_a(self):\n\t\tassert 1\n\n\ndef test_b():\n\tassert 1\n"
+    file = FRAMEWORK.sabotaged("test_a.py", source, random.Random(seed))
+    assert file is not None
+    ended = run(tmp_path, file.source)
+    outcomes.check_decoy(ended.stdout, ended.returncode, file.canaries)
+    told = outcomes.read(ended.stdout, ended.returncode, frozenset())
+    assert dict(told) == dict.fromkeys(file.canaries, "failed")
+
+
 INHERITED = b"""
 from base import TestBase, test_elsewhere
 

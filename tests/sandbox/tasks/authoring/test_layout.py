@@ -1,0 +1,54 @@
+"""What a project's files say of its language, its code and its tests."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from sandbox.model.artifact import ArtifactKind
+from sandbox.tasks.authoring.layout import told
+
+
+def release(folder: Path, *names: str) -> Path:
+    path = folder / "release.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in names:
+            member = tarfile.TarInfo(f"project-1.0/{name}")
+            member.size = 1
+            archive.addfile(member, io.BytesIO(b"\n"))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "image", "framework", "sources", "tests", "leaves"),
+    [
+        (
+            ("go.mod", "list.go", "list_test.go", "deep/tree.go", "Makefile"),
+            *("go", "go test", ("**/*.go",), ("**/*_test.go",), ()),
+        ),
+        (
+            ("Cargo.toml", "src/lib.rs", "src/deep/tree.rs", "tests/lib.rs", "build.rs"),
+            *("rust", "cargo test", ("src/**/*.rs",), ("tests/*.rs",)),
+            ("target", "target/**", "Cargo.lock"),
+        ),
+        (
+            ("pyproject.toml", "src/a/b.py", "tests/test_b.py"),
+            *("python", "pytest", ("src/**/*.py",), ("tests/**/test_*.py",)),
+            ("**/__pycache__", "**/__pycache__/**", ".pytest_cache", ".pytest_cache/**"),
+        ),
+        (("a.c", "a.h", "tests/a.c"), "c", None, ("*.c",), ("tests/**/*.c",), ()),
+    ],
+)
+def test_the_language_decides(
+    tmp_path: Path,
+    names: tuple[str, ...],
+    image: str,
+    framework: str | None,
+    sources: tuple[str, ...],
+    tests: tuple[str, ...],
+    leaves: tuple[str, ...],
+) -> None:
+    seen = told(release(tmp_path, *names), ArtifactKind.DEBIAN)
+    assert (seen.image, seen.framework) == (image, framework)
+    assert (seen.sources, seen.tests, seen.leaves) == (sources, tests, leaves)

@@ -39,6 +39,7 @@ BY_NAME_ONLY = (
     *("pyproject.toml", "package.json", ".npmrc", ".mocharc*", ".taprc", ".c8rc*", ".nycrc*"),
     *("jest.config.*", "vitest.config.*", "ava.config.*", "karma.conf.*", ".babelrc*"),
     *("babel.config.*", ".pnpmfile.*", ".yarnrc*"),
+    *("Cargo.toml", ".cargo", "build.rs", "rust-toolchain*", "go.mod", "go.work"),
     *(".git*",),
 )
 

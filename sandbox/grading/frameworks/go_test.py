@@ -18,7 +18,8 @@ TOKENS = re.compile(
 IMPORTED = re.compile(r'^(?:import)?\s*"testing"', re.MULTILINE)
 PACKAGE = re.compile(r"^package \w+.*\n", re.MULTILINE)
 TEST = re.compile(
-    r"^func (?P<name>Test(?:[^a-z\W]\w*)?)\((?P<t>\w+) \*testing\.T\) \{[ \t\r]*\n", re.MULTILINE
+    r"^func (?P<name>Test(?:[^a-z\W]\w*)?)\((?P<t>(?!_ )\w+) \*testing\.T\) \{[ \t\r]*\n",
+    re.MULTILINE,
 )
 
 COMPARING = (

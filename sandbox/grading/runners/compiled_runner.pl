@@ -92,7 +92,7 @@ sub companions {
 sub go {
     my ($file) = @_;
     my $folder = $file =~ m{^(.*)/} ? "./$1" : '.';
-    my $sources = join("\0", map { $_ => content($_) } sort glob("$folder/*.go"));
+    my $sources = join("\0", map { $_ => content("$folder/$_") } sources($folder));
     my $package = $packages{$folder};
     my $named = sub { return 'Test' . ucfirst($_[0]) };
     if (!$package || $package->{sources} ne $sources) {
@@ -126,6 +126,12 @@ sub go {
             return @found;
         },
     };
+}
+
+sub sources {
+    my ($folder) = @_;
+    opendir(my $names, $folder) or die "$folder: $!\n";
+    return sort grep { /\.go$/ } readdir($names);
 }
 
 # https://doc.rust-lang.org/cargo/commands/cargo-test.html and `rustc --test`

@@ -63,6 +63,9 @@ func TestPanics(t *testing.T) {
 	known["a"] = answer()
 }
 
+func TestNothing(_ *testing.T) {
+}
+
 func helper(t *testing.T) {
 	t.Fatal("it is no test")
 }
@@ -109,6 +112,7 @@ OUTCOMES = {
         "TestOthers": "passed",
         "TestSkipped": "skipped",
         "TestPanics": "failed",
+        "TestNothing": "passed",
     },
     "cargo test": {
         "the_answer": "passed",

@@ -80,3 +80,17 @@ def test_a_seed_becomes_a_task_that_its_oracle_alone_passes(project: Project, ru
     for agent, code in (("oracle", 0), ("null", 1)):
         ended = sandbox("run", task, "--agent", agent, "--runs", runs, **project.environment)
         assert ended.code == code, ended
+
+
+@pytest.mark.parametrize("name", ["go-version", "strsim"])
+def test_a_seed_of_a_compiled_language_becomes_a_task_whose_tests_leave_nothing_of_anybodys(
+    project: Project, runs: Path, name: str
+) -> None:
+    file = project.folder / "task_repos" / name / "seeds.yaml"
+    seed = documents.load(file, SeedFile).seeds[0]
+    for line in (("plant", name, seed.id, "planted"), ("record", f"{name}/planted")):
+        made = sandbox(*line, **project.environment)
+        assert made.code == 0, made
+    words = ("run", f"{name}/planted", "--agent", "oracle", "--runs", runs)
+    ended = sandbox(*words, **project.environment)
+    assert ended.code == 0, ended

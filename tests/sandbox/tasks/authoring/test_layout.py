@@ -10,6 +10,11 @@ from sandbox.model.artifact import ArtifactKind
 from sandbox.tasks.authoring.layout import told
 
 
+CACHE = "/home/agent/.cache/go-build"
+GO_CACHE = ("/home/agent/.cache", CACHE, f"{CACHE}/**")
+CARGO_LOCK = ("/home/agent/.cargo", "/home/agent/.cargo/.package-cache")
+
+
 def release(folder: Path, *names: str) -> Path:
     path = folder / "release.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
@@ -25,12 +30,12 @@ def release(folder: Path, *names: str) -> Path:
     [
         (
             ("go.mod", "list.go", "list_test.go", "deep/tree.go", "Makefile"),
-            *("go", "go test", ("**/*.go",), ("**/*_test.go",), ()),
+            *("go", "go test", ("**/*.go",), ("**/*_test.go",), GO_CACHE),
         ),
         (
             ("Cargo.toml", "src/lib.rs", "src/deep/tree.rs", "tests/lib.rs", "build.rs"),
             *("rust", "cargo test", ("src/**/*.rs",), ("tests/*.rs",)),
-            ("target", "target/**", "Cargo.lock"),
+            ("target", "target/**", "Cargo.lock", *CARGO_LOCK),
         ),
         (
             ("pyproject.toml", "src/a/b.py", "tests/test_b.py"),

@@ -9,7 +9,6 @@ import pytest
 from sandbox.model.artifact import ArtifactKind
 from sandbox.tasks.authoring.layout import told
 
-
 CACHE = "/home/agent/.cache/go-build"
 GO_CACHE = ("/home/agent/.cache", CACHE, f"{CACHE}/**")
 CARGO_LOCK = ("/home/agent/.cargo", "/home/agent/.cargo/.package-cache")

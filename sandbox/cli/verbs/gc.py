@@ -11,7 +11,7 @@ from sandbox.cli.terminal import size
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from sandbox.container.engines.base import ContainerInfo
+    from sandbox.container.engines.base import ContainerInfo, Engine
     from sandbox.model.run_folder import RunFolder
     from sandbox.model.store import Store
 
@@ -62,10 +62,8 @@ def gc(
     """
     from sandbox.cli.open_sessions import bury
     from sandbox.container import engines
-    from sandbox.container.engines.base import MANAGED
     from sandbox.model import scratch
     from sandbox.run import dead_runs
-    from sandbox.run.run_containers import RUN
     from sandbox.tasks.images import stale
 
     removed: dict[str, list[str]] = {
@@ -87,16 +85,8 @@ def gc(
             dead_runs.sweep(open_store(runs))
         over = {each.id for each in chosen if not each.is_live}
         removed["folders"] = [str(folder) for folder in scratch.sweep()]
-        until = time.monotonic() + (LATE if removed["runs"] else 0)
-        while True:
-            for container in engine.containers(MANAGED):
-                is_asked = container.labels.get(RUN, "").startswith(run)
-                if is_asked and abandoned(container, kept_too=kept, now=time.time(), over=over):
-                    engine.remove_container(container.id)
-                    removed["containers"].append(container.id)
-            if time.monotonic() >= until:
-                break
-            time.sleep(LOOK)
+        late = LATE if removed["runs"] else 0
+        removed["containers"] += _swept(engine, run, kept=kept, over=over, seconds=late)
         for image in stale(engine) if images else ():
             engine.remove_image(image.id)
             removed["images"].append(image.id)
@@ -113,6 +103,25 @@ def gc(
         typer.echo(row)
     if images:
         typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
+
+
+def _swept(
+    engine: "Engine", run: str, *, kept: bool, over: "Collection[str]", seconds: float
+) -> "Iterator[str]":
+    """Remove the containers that no run uses, and those that come for a while; yield their ids."""
+    from sandbox.container.engines.base import MANAGED
+    from sandbox.run.run_containers import RUN
+
+    until = time.monotonic() + seconds
+    while True:
+        for container in engine.containers(MANAGED):
+            is_asked = container.labels.get(RUN, "").startswith(run)
+            if is_asked and abandoned(container, kept_too=kept, now=time.time(), over=over):
+                engine.remove_container(container.id)
+                yield container.id
+        if time.monotonic() >= until:
+            return
+        time.sleep(LOOK)
 
 
 def _rows(removed: "Mapping[str, Sequence[str]]") -> "Iterator[str]":

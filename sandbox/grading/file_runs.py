@@ -173,7 +173,7 @@ class _Runs:
 
 def _read(ended: Ended, path: str, file: TestFile) -> _Ran:
     log = safe(ended.log[-LOG_LIMIT:].decode("utf-8", "replace"))
-    for canary in file.canaries:
+    for canary in sorted(file.canaries, key=len, reverse=True):
         log = log.replace(canary.removeprefix(path), "::canary")
     if ended.problem:
         return _Ran({}, log, f"{path}: {safe(ended.problem)}")

@@ -124,8 +124,11 @@ def argv(place: Place, runner: Iterable[str], path: str) -> tuple[str, ...]:
 
 
 def _name(taken: set[str], chance: random.Random) -> str:
-    """Make a name of the words that the file's own tests are called by."""
+    """Make a name of the words that the file's own tests are called by.
+
+    It begins none of theirs: in the log it is replaced wherever it stands.
+    """
     plain = {word for name in taken for word in re.findall(r"[A-Za-z]{2,}", name)}
     words = sorted(plain) or ["it"]
     names = (" ".join(chance.choices(words, k=count)) for count in itertools.count(2))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if not any(each.startswith(name) for each in taken))

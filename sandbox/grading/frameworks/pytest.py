@@ -183,8 +183,11 @@ def _start(node: ast.stmt) -> int:
 
 
 def _name(taken: set[str], chance: random.Random) -> str:
-    """Make a name of the words that the file's own tests are called by."""
+    """Make a name of the words that the file's own tests are called by.
+
+    It begins none of theirs: in the log it is replaced wherever it stands.
+    """
     own = {name for name in taken if name.startswith("test_")}
     words = sorted({word for name in own for word in name.split("_")[1:] if word}) or ["it"]
     names = ("_".join(["test", *chance.choices(words, k=count)]) for count in itertools.count(2))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if not any(each.startswith(name) for each in taken))

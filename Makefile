@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run test test-all agents test-agents check bench chaos suite setup environment native fuzzer browser pins clean
+.PHONY: run test test-slow test-all agents test-agents check bench chaos suite setup environment native fuzzer browser cluster pins clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -23,9 +23,13 @@ run: setup ## watch the oracle solve a task, then see what it changed
 
 test: setup native fuzzer ## the tests, those with the engine included
 	@echo "==> testing"
-	@$(BIN)/python -m pytest $(PARALLEL) -m "not clients and not thorough"
+	@$(BIN)/python -m pytest $(PARALLEL) -m "not clients and not thorough and not slow"
 
-test-all: setup native fuzzer browser agents ## all tests: real clients, long fuzzing, whole validations as well
+test-slow: setup native fuzzer ## the tests that `make test` has no time for; CI runs both
+	@echo "==> testing what takes longer"
+	@$(BIN)/python -m pytest $(PARALLEL) -m "slow and not clients and not thorough"
+
+test-all: setup native fuzzer browser cluster agents ## all tests: real clients, long fuzzing, whole validations as well
 	@echo "==> testing everything"
 	@SANDBOX_TEST_AGENTS=1 SANDBOX_FUZZ_SECONDS=120 $(BIN)/python -m pytest $(PARALLEL)
 
@@ -78,8 +82,11 @@ fuzzer:
 browser:
 	@sh .ci/browser
 
+cluster: environment
+	@sh .ci/cluster
+
 pins: environment ## the newest versions of all dependencies into .ci/pins.txt, to be tested then
-	@$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[development,inspect,mine,parquet]'
+	@$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[development,inspect,mine,parquet,ray]'
 	@{ head -n 1 .ci/pins.txt; $(BIN)/python -m pip freeze --exclude-editable; } > .ci/pins.new && mv .ci/pins.new .ci/pins.txt
 
 clean: ## remove what `make` made in this folder; runs stay

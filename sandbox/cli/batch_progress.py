@@ -3,27 +3,23 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, TextIO
 
 import typer
 
 from sandbox.cli.board import Board, clock
-from sandbox.cli.order import Cast, Order, opened
+from sandbox.cli.order import Order, opened
 from sandbox.cli.terminal import Progress, coloured, line
+from sandbox.cli.works import Begin, place
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sandbox.agents.base import Agent
-    from sandbox.container.engines.base import Engine
     from sandbox.model.job import Job, JobResult
-    from sandbox.model.run_folder import RunFolder
     from sandbox.model.store import Store
-    from sandbox.run.batch import Batch
     from sandbox.run.experiment import Experiment
-    from sandbox.run.trial import Trial
 
 REASON = 70
 """Characters of a reason on a run's line."""
@@ -81,9 +77,11 @@ def performed(order: Order, store: "Store", stream: TextIO) -> "tuple[Experiment
             progress.done(f"experiment {experiment.name} goes on: {told}")
         results = []
         if left:
-            prepare = _prepare(order, cast, experiment, engine, progress)
-            with Board(progress, stream) as board:
-                results = _Rounds(order, experiment, engine, prepare, board).all(store)
+            with (
+                place(order, cast, experiment, engine, store, progress) as begin,
+                Board(progress, stream) as board,
+            ):
+                results = _Rounds(order, experiment, begin, board).all(store)
     finally:
         progress.close()
         engine.close()
@@ -109,16 +107,14 @@ class _Rounds:
         self,
         order: Order,
         experiment: "Experiment",
-        engine: "Engine",
-        prepare: "Callable[[Job], Trial]",
+        begin: Begin,
         board: "Board",
     ) -> None:
         self._order = order
         self._experiment = experiment
-        self._engine = engine
+        self._begin = begin
         self._board = board
         self._results: list[JobResult] = []
-        self._prepare = prepare
 
     def all(self, store: "Store") -> "list[JobResult]":
         """Run until nothing is left that trying again may help, or it was tried often enough."""
@@ -157,23 +153,11 @@ class _Rounds:
             time.sleep(PAUSE)
         return [job for job in self._experiment.left() if job not in tried]
 
-    def _batch(self, jobs: "Sequence[Job]", store: "Store") -> "Batch":
-        from sandbox.run.batch import Batch
-        from sandbox.run.capacity import Capacity
-
-        capacity = Capacity.of(self._engine)
-        tasks = [task.task for task in self._order.tasks]
-        wanted = min(self._order.amount.jobs, len(jobs))
-        at_once, remark = capacity.at_once(wanted, tasks)
-        if remark:
-            self._board.done(f"note: {remark}")
-        return Batch(self._prepare, self._engine, store, at_once, capacity.cpus, self._board.begun)
-
     def _follow(
         self, jobs: "Sequence[Job]", passed_over: "Collection[Job]", store: "Store"
     ) -> None:
         """Run what nobody else does; show each result as it comes, those after an interrupt too."""
-        batch = self._batch(jobs, store)
+        batch = self._begin(len(jobs), self._board)
         widest = max(len(job.task) for job in jobs)
         before, began = len(self._results), time.monotonic()
 
@@ -198,49 +182,6 @@ class _Rounds:
             self._board.done(summary(self._results[before:], len(jobs)))
             self._board.done("the same command goes on where this one stopped")
             raise
-
-
-def _prepare(
-    order: Order, cast: Cast, experiment: "Experiment", engine: "Engine", progress: Progress
-) -> "Callable[[Job], Trial]":
-    """Build every image, then give what makes a trial of a job."""
-    from sandbox.cli.approver import choose_approver
-    from sandbox.cli.user_choice import choose_user
-    from sandbox.model import places
-    from sandbox.model.job import Who
-    from sandbox.run.trial import Trial
-    from sandbox.tasks.images import Images
-
-    images = Images(engine, places.cache())
-    loaded = {task.task.id: task for task in order.tasks}
-    user = choose_user(order.conduct.user, order.conduct.user_url, progress.done)
-    built = {name: images.ensure(task, progress.doing) for name, task in loaded.items()}
-
-    def prepare(job: "Job") -> Trial:
-        task = loaded[job.task]
-        agent = cast[Who(agent=job.agent, mode=job.mode, version=job.version)][job.task]
-
-        def begun(folder: "RunFolder") -> "Agent":
-            experiment.begins(job, folder)
-            return agent(folder)
-
-        return Trial(
-            task=task,
-            image=built[job.task],
-            agent=begun,
-            approver=choose_approver(order.conduct.approver, task.task),
-            understand=user,
-            keep=order.conduct.keep,
-            allowance=order.conduct.allowance(),
-            mode=job.mode,
-            label=agent.label,
-            actor=agent.actor,
-            client=agent.client,
-            inside=agent.inside,
-            experiment=experiment.name,
-        )
-
-    return prepare
 
 
 def remaining(over: int, planned: int, seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from sandbox.tasks.library import LoadedTask
 
 RETRIES = 2
+
+OnOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Have the runs done by a cluster of Ray: `HOST:PORT`, `auto`, `ray://HOST:10001` or "
+        "`local-cluster:N`; --jobs above 1 bounds how many are on their way."
+    ),
+]
 
 Cast = Mapping["Who", Mapping[str, ChosenAgent]]
 """Agents by who acts, then by the id of the task."""
@@ -47,6 +55,7 @@ class Amount:
         str | None,
         typer.Option(help="A name for these runs together; one that is there goes on."),
     ] = None
+    on: OnOption = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +161,8 @@ def opened(order: Order, cast: "Sequence[Who]", store: "Store") -> "Experiment":
     return experiment.opened(store, plan, order.amount.experiment)
 
 
-def ordered(found: "Experiment", jobs: int, retries: int) -> Order:
-    """Return the order to go on with an experiment."""
+def ordered(found: "Experiment", how: Amount) -> Order:
+    """Return the order to go on with an experiment: what is to be run is its plan's."""
     from sandbox.tasks import library
 
     plan = found.plan
@@ -167,7 +176,7 @@ def ordered(found: "Experiment", jobs: int, retries: int) -> Order:
             first.model_url,
             first.model_key_variable,
         ),
-        amount=Amount(max(cell.trial for cell in plan.cells), jobs, retries, found.name),
+        amount=replace(how, trials=max(cell.trial for cell in plan.cells), experiment=found.name),
         conduct=Conduct.of(plan),
         going_on=found,
     )

@@ -200,6 +200,7 @@ class _StoppableEngine(_Stoppable[Engine]):
     build = _passed_on(Engine.build)
     import_image = _passed_on(Engine.import_image)
     save = _passed_on(Engine.save)
+    load = _passed_on(Engine.load)
     remove_image = _passed_on(Engine.remove_image)
     containers = _passed_on(Engine.containers, always=True)
     remove_container = _passed_on(Engine.remove_container, always=True)

@@ -51,6 +51,7 @@ def command(folder: Path, source: str, **environment: str) -> str:
     return shlex.join(["env", *settings, sys.executable, str(program)])
 
 
+@pytest.mark.slow
 def test_an_agent_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     ended = run(command(tmp_path, ORACLE), runs, "--protocol", "acp")
     assert (ended.code, ended.err) == (0, "")
@@ -60,6 +61,7 @@ def test_an_agent_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) ->
     assert claimed[-1] == Claimed(about="message", text="Done.")
 
 
+@pytest.mark.slow
 def test_one_without_http_starts_the_server_itself(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

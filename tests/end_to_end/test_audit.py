@@ -31,6 +31,7 @@ def test_an_audit_without_an_engine(runs: Path) -> None:
     assert ended.err == ""
 
 
+@pytest.mark.slow
 def test_an_audit_of_an_experiment_is_of_its_runs_and_tasks_alone(runs: Path) -> None:
     names = (TASK, f"{TASK}+scarcity")
     agents = ("--agent", "oracle", "--agent", "null", "--jobs", "2")

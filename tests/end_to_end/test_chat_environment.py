@@ -46,6 +46,7 @@ def scripted(messages: Iterable[Any]) -> Complete:
     return lambda *_: next(left)
 
 
+@pytest.mark.slow
 def test_the_oracle_as_a_model_is_worth_one(runs: Path) -> None:
     script = [(each.action, json.dumps(each.arguments)) for each in library.load(TASK).task.oracle]
     turns = [calls(*script[:3]), *(calls(each) for each in script[3:])]
@@ -63,6 +64,7 @@ def test_the_oracle_as_a_model_is_worth_one(runs: Path) -> None:
     assert str(row["prompt"][0]["content"]).endswith(str(stored[0]["content"]))
 
 
+@pytest.mark.slow
 def test_who_calls_nothing_that_can_be_read_has_given_up(runs: Path) -> None:
     model = scripted(
         [

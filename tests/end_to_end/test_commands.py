@@ -98,6 +98,7 @@ PATCH = "--- a/{0}\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
 OUTSIDE = ("../outside", "/home/agent/outside", "link/outside", ".git/hooks/x", "src/../../outside")
 
 
+@pytest.mark.slow
 def test_no_path_leads_out_of_the_worktree(
     runs: Path, engine: Engine, quick: Project, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ def require(project: Project, coverage: str) -> None:
     project.replace(project.task, "\npolicy:\n", f"\npolicy:\n  requires: {coverage}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("allowed", ["exec", "ptrace", "top-level"])
 def test_a_run_says_what_was_seen(

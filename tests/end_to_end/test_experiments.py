@@ -23,6 +23,7 @@ def listed(runs: Path, name: str) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 def test_agents_and_modes_on_several_tasks_are_one_experiment(runs: Path) -> None:
     words: tuple[str, ...] = ("run", "inflection/house*", "inflection/last*", "--agent", "oracle")
     words += ("--agent", "null", "--mode", "raw")
@@ -50,6 +51,7 @@ def test_agents_and_modes_on_several_tasks_are_one_experiment(runs: Path) -> Non
     }
 
 
+@pytest.mark.slow
 def test_runs_under_a_bound_are_an_experiment_of_their_own(runs: Path) -> None:
     """The agent is told the smaller budget, and no report adds such runs to others."""
     words = ("run", TASK, "--agent", "oracle", "--experiment", "x", "--runs", str(runs))
@@ -85,6 +87,7 @@ def test_a_bound_that_lets_nothing_happen_is_refused(
     assert not list(runs.glob("*"))
 
 
+@pytest.mark.slow
 def test_errors_are_run_again_a_bounded_number_of_times_and_failures_never(
     runs: Path, tmp_path: Path
 ) -> None:
@@ -105,6 +108,7 @@ def test_errors_are_run_again_a_bounded_number_of_times_and_failures_never(
     assert len(listed(runs, "x")) == 4
 
 
+@pytest.mark.slow
 def test_an_agent_that_was_edited_does_not_go_on_under_the_same_name(
     runs: Path, tmp_path: Path
 ) -> None:
@@ -227,6 +231,7 @@ def test_an_experiment_of_a_folder_that_is_gone_is_told(
     assert (ended.code, "which is not here" in ended.err) == (2, True), ended
 
 
+@pytest.mark.slow
 def test_an_experiment_whose_agent_was_edited_does_not_go_on(runs: Path, tmp_path: Path) -> None:
     script = tmp_path / "agent.yaml"
     script.write_text("- {action: list_files, arguments: {}}\n")

@@ -93,6 +93,7 @@ def logs(stored: Path, out: Path) -> list[EvalLog]:
     return [read_eval_log(str(path)) for path in sorted(out.glob("*.eval"))]
 
 
+@pytest.mark.slow
 def test_inspect_reads_logs(stored: Path, tmp_path: Path) -> None:
     oracle, script = logs(stored, tmp_path / "logs")
     assert (oracle.status, oracle.eval.task, oracle.eval.config.epochs) == ("success", TASK, 2)

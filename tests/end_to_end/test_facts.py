@@ -153,6 +153,7 @@ RUNNER = "/opt/venv/bin/pytest"
 TESTS = "tests/test_filesize.py"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("deed", "paths"),
@@ -174,6 +175,7 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
     assert test.exit_code == (2 if paths == ("tests",) else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("line", "culprit"),
@@ -221,6 +223,7 @@ def test_what_was_shown_counts_and_not_what_printed_it(
     assert (NEAR in found) is shown
 
 
+@pytest.mark.slow
 def test_within_one_line_the_order_counts(happen: Happen) -> None:
     line = f"pytest -q {TESTS} > /dev/null; /bin/true; {EDIT}; {COMMIT} {NOTE}; echo >> {NOTE}"
     kinds = [

@@ -74,6 +74,7 @@ def test_a_script_that_is_none(tmp_path: Path, runs: Path) -> None:
     assert not runs.exists()
 
 
+@pytest.mark.slow
 def test_a_pin_with_a_wrong_digest(project: Project, runs: Path, tmp_path: Path) -> None:
     wheel = load(HUMANIZE).task.world.mirror[0]
     good = Sources(places.cache()).fetch(wheel, lambda _: None)
@@ -119,6 +120,7 @@ def proxy(tmp_path: Path, engine: Engine) -> Iterator[Proxy]:
         yield proxy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transport", "command", "reason"),
     [
@@ -222,6 +224,7 @@ OUTPUTS = {
 """What a shell does with the outputs of a command before it starts it, and the locale."""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("how", OUTPUTS)
 def test_no_output_ends_a_run(how: str, runs: Path) -> None:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests import ROOT
 from tests.end_to_end.commands import sandbox
 
@@ -38,6 +40,7 @@ def test_a_suite_that_is_not_as_pinned_is_told(tmp_path: Path) -> None:
     assert "cannot be read" in missing.err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_told_in_a_sentence(tmp_path: Path) -> None:
     for arguments, said in (
         (("--facet", "x"), "No task has the facet 'x'."),

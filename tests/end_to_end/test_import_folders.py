@@ -76,6 +76,7 @@ def harbor(tmp_path: Path) -> Path:
     return tmp_path / "tasks"
 
 
+@pytest.mark.slow
 def test_folders_of_harbor_that_hold_become_tasks(
     project: Project, harbor: Path, tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_solution_that_never_ends_is_not_waited_for(project: Project, tmp_path
     assert not list((project.folder / "task_repos").glob("count-*"))
 
 
+@pytest.mark.slow
 def test_a_dockerfile_does_not_reach_what_listens_on_this_machine(
     project: Project, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ def cast(folder: Path, *commands: str) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_recording_becomes_a_task_with_a_check_for_each_change(project: Project) -> None:
     ended = imported(project, BASH, "--name", "prepare", "--told", "Prepare the release 0.5.2.")
     assert ended.code == 0, ended
@@ -60,6 +61,7 @@ def test_a_recording_becomes_a_task_with_a_check_for_each_change(project: Projec
     assert "docs/deprecations.rst, which has to be fixed, ended as failed" in half.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("commands", "said"),
     [
@@ -76,6 +78,7 @@ def test_what_its_commands_do_not_show_is_refused(
     assert not (project.folder / "task_repos/inflection/short").exists()
 
 
+@pytest.mark.slow
 def test_what_is_another_each_time_is_only_asked_to_be_there(
     project: Project, tmp_path: Path
 ) -> None:

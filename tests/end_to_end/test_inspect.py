@@ -49,6 +49,7 @@ def shown(run: str, folder: Path) -> dict[str, Any]:
     return dict(record)
 
 
+@pytest.mark.slow
 def test_the_oracle_as_a_model_is_correct(tmp_path: Path) -> None:
     oracle = library.load(TASK).task.oracle
     calls = [{"action": each.action, "arguments": dict(each.arguments)} for each in oracle]
@@ -96,6 +97,7 @@ def test_the_sandbox_of_solvers_reads_writes_and_refuses(tmp_path: Path) -> None
     assert told["refused"] == ["FileNotFoundError", "PermissionError", "PermissionError"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_run_and_its_action(tmp_path: Path) -> None:
     name = f"sandbox/{TASK.replace('/', '-')}"
     runs = tmp_path / "runs"

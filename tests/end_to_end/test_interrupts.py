@@ -58,6 +58,7 @@ def alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_while_an_image_is_built(project: Project, runs: Path) -> None:
     seconds = str(100_000 + secrets.randbelow(100_000))
     file = project.folder / "images" / "python" / "environment.Dockerfile"
@@ -72,6 +73,7 @@ def test_while_an_image_is_built(project: Project, runs: Path) -> None:
     assert gone(lambda: bool(running(seconds)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["attach", "socket"])
 def test_while_a_container_starts(runs: Path, engine: Engine, transport: str) -> None:
     arguments = ("run", TASK, "--agent", "null", "--runs", runs)
@@ -84,6 +86,7 @@ def test_while_a_container_starts(runs: Path, engine: Engine, transport: str) ->
     assert "Traceback" not in terminal.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["attach", "socket"])
 def test_while_a_command_runs(runs: Path, engine: Engine, tmp_path: Path, transport: str) -> None:
     script = scripts.write(tmp_path / "script.yaml", command("sleep 600"))
@@ -98,6 +101,7 @@ def test_while_a_command_runs(runs: Path, engine: Engine, tmp_path: Path, transp
     assert "Traceback" not in terminal.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["grading in a fresh container", "running the hidden tests"])
 def test_while_it_is_graded(runs: Path, engine: Engine, stage: str) -> None:
     with Terminal("run", TASK, "--agent", "null", "--runs", runs) as terminal:
@@ -121,6 +125,7 @@ def test_impatience_breaks_off_nothing(runs: Path, engine: Engine, tmp_path: Pat
     assert stored.ended.reason == "interrupted"
 
 
+@pytest.mark.slow
 def test_one_interrupt_ends_a_run_whose_container_is_frozen(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def names(runs: Path) -> dict[str, str]:
     return {each["agent"]: each["id"] for each in found}
 
 
+@pytest.mark.slow
 def test_who_goes_by_the_place_judges_nothing(compared: Path, tmp_path: Path) -> None:
     found, server, _ = judged(compared, tmp_path, said("first"))
     (pair,) = found["pairs"]

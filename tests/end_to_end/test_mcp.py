@@ -39,6 +39,7 @@ def program(source: str) -> str:
     return shlex.join(["env", f"PYTHONPATH={ROOT}", sys.executable, "-c", HEAD + source])
 
 
+@pytest.mark.slow
 def test_a_client_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     script = tmp_path / "actions.json"
     oracle = library.load(TASK).task.oracle
@@ -77,6 +78,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert stored.ended.killed_processes == 0
 
 
+@pytest.mark.slow
 def test_a_client_may_start_its_own_server(runs: Path, engine: Engine, quick: Project) -> None:
     environment = {**os.environ, **quick.environment}
     going = subprocess.Popen(

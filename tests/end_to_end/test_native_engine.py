@@ -48,6 +48,7 @@ def test_oracles_pass_and_their_runs_leave_nothing(task: str, runs: Path) -> Non
     assert run.record().engine.startswith("native ")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=200)
 @pytest.mark.parametrize(("task", "name"), WRONG)
 def test_a_wrong_agent_fails_as_with_docker(task: str, name: str, runs: Path) -> None:

@@ -34,6 +34,7 @@ REGISTRY = """
 FETCH = f"pip download --no-deps -d /tmp/got -i http://localhost:{PORT}/simple/ six"
 
 
+@pytest.mark.slow
 def test_a_registry_is_reached_by_grant(
     runs: Path, project: Project, engine: Engine, tmp_path: Path
 ) -> None:

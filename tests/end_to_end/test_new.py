@@ -112,6 +112,7 @@ def test_a_bundle_and_a_commit_do_as_well(project: Project, upstream: Path, tmp_
     assert len(made(project, f"git:{upstream}@main", "--releases", "1").releases) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_broken_checkout_becomes_a_task_that_its_oracle_alone_passes(
     project: Project, upstream: Path, tmp_path: Path, runs: Path

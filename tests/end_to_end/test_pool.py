@@ -34,6 +34,7 @@ def running(engine: Engine, runs: Path) -> list[str]:
     return [each.id for run in folders for each in engine.containers(f"{RUN}={run.id}")]
 
 
+@pytest.mark.slow
 def test_each_world_is_its_own_and_what_was_not_opened_leaves_nothing(
     runs: Path, engine: Engine
 ) -> None:
@@ -85,6 +86,7 @@ def test_one_that_is_closed_while_a_world_looks_whether_it_is_wanted_still_ends(
     assert list(Store(runs).folders()) == []
 
 
+@pytest.mark.slow
 def test_threads_share_one(runs: Path) -> None:
     with sandbox.Pool(TASK, 2, runs=runs) as pool:
 

@@ -44,6 +44,7 @@ def test_an_example_stands_on_the_page_and_is_short(example: Path) -> None:
     assert len([line for line in text.splitlines() if line.strip()]) <= 20
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_of_the_page_runs_as_it_stands_there(
@@ -78,6 +79,7 @@ def test_the_oracles_steps_are_worth_one(runs: Path) -> None:
     assert (folder.id, folder.record().agent) == (outcome.run, "steps")
 
 
+@pytest.mark.slow
 def test_many_are_open_at_once_and_each_is_its_own(runs: Path) -> None:
     barrier = threading.Barrier(3)
 
@@ -91,6 +93,7 @@ def test_many_are_open_at_once_and_each_is_its_own(runs: Path) -> None:
         assert list(pool.map(act, range(3))) == ["0\n", "1\n", "2\n"]
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_in_the_block_is_what_is_told(runs: Path) -> None:
     with pytest.raises(ZeroDivisionError), sandbox.open(TASK, runs=runs) as world:
         world.step("run_command", command=f"sleep {1 // 0}")
@@ -103,6 +106,7 @@ def test_a_task_that_is_not_there_is_told_at_once(runs: Path) -> None:
         sandbox.open("humanize/nothing", runs=runs)
 
 
+@pytest.mark.slow
 def test_a_function_that_raises_has_crashed_and_the_others_go_on(runs: Path) -> None:
     turns = iter(range(2))
 
@@ -117,6 +121,7 @@ def test_a_function_that_raises_has_crashed_and_the_others_go_on(runs: Path) -> 
     assert {outcome.task for outcome in found} == {TASK}
 
 
+@pytest.mark.slow
 def test_with_asyncio_worlds_do_not_wait_for_each_other(runs: Path) -> None:
     """Two steps that each last until the other has begun: one thread for both would hang."""
 
@@ -174,6 +179,7 @@ def test_a_start_that_is_cancelled_leaves_no_run_that_goes_on(runs: Path) -> Non
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_coroutine_is_evaluated_under_its_own_name_and_version(runs: Path) -> None:
     async def careless(world: sandbox.AsyncWorld) -> None:
         await asyncio.sleep(0)

@@ -30,6 +30,7 @@ COMMITS = """
 """
 
 
+@pytest.mark.slow
 def test_the_same_actions_have_the_same_facts(runs: Path, tmp_path: Path, engine: Engine) -> None:
     script = tmp_path / "commits.yaml"
     script.write_text(COMMITS)
@@ -53,6 +54,7 @@ CHANCE = """
 """
 
 
+@pytest.mark.slow
 def test_what_depends_on_chance_is_found(runs: Path, tmp_path: Path, engine: Engine) -> None:
     script = tmp_path / "chance.yaml"
     script.write_text(CHANCE)
@@ -77,6 +79,7 @@ def test_twenty_replays_of_each_oracle_differ_in_nothing(
     assert ended.code == 0, ended.out
 
 
+@pytest.mark.slow
 def test_a_run_of_another_version_of_its_task_is_refused(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

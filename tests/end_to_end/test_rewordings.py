@@ -60,6 +60,7 @@ def graded_inside(
     return folder.load(folder.grade, RunGrade), traces.read(folder.trace).entries
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("task", "words"),
@@ -77,6 +78,7 @@ def test_the_oracle_passes_in_other_words(
     assert grade.verdict == "passed", grade.model_dump_json(indent=2)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("task", INSIDE)
 def test_the_oracle_passes_in_the_container_with_nothing_but_a_shell(

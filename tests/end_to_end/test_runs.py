@@ -44,6 +44,7 @@ def altered(oracle: Oracle, tmp_path: Path) -> Recorded:
     return Recorded(RunFolder(tmp_path / "runs" / oracle.stored.folder.id))
 
 
+@pytest.mark.slow
 def test_the_oracle_passes(oracle: Oracle) -> None:
     assert oracle.ended.code == 0
     grade = RunGrade.model_validate_json(oracle.ended.out)

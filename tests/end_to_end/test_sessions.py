@@ -40,6 +40,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory, image: BuiltImage) -> Iter
         yield session
 
 
+@pytest.mark.slow
 def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
     with Opened(runs, "--name", "script") as session:
         for each in library.load(HUMANIZE).task.oracle:
@@ -57,6 +58,7 @@ def test_a_script_solves_the_task(runs: Path, engine: Engine) -> None:
     assert stored.ended.reason == "final_answer"
 
 
+@pytest.mark.slow
 def test_an_action_that_is_refused_is_told_by_code_and_json(runs: Path, engine: Engine) -> None:
     with Opened(runs) as session:
         refused = session.call("read_file", {"path": "no such file"})
@@ -105,6 +107,7 @@ def test_arguments_and_replies_need_no_json(lasting: Opened, tmp_path: Path) -> 
     assert told("apply_patch", "--file", "patch=/nonexistent").code == 2
 
 
+@pytest.mark.slow
 def test_it_outlives_whoever_opened_it(runs: Path) -> None:
     line = shlex.join([SANDBOX, "open", HUMANIZE, "--runs", str(runs)])
     shell = subprocess.Popen(
@@ -119,6 +122,7 @@ def test_it_outlives_whoever_opened_it(runs: Path) -> None:
     assert sandbox("close", run, "--runs", runs).code == 1
 
 
+@pytest.mark.slow
 def test_it_outlives_its_terminal(runs: Path) -> None:
     with Terminal("open", HUMANIZE, "--runs", runs) as terminal:
         terminal.until("sandbox close")
@@ -144,6 +148,7 @@ def test_a_caller_that_is_killed_changes_nothing(lasting: Opened) -> None:
     assert lasting.reply("read_file", {"path": "done"}).result["content"] == "done\n"
 
 
+@pytest.mark.slow
 def test_one_that_nobody_calls_ends(runs: Path, engine: Engine) -> None:
     with Opened(runs, "--idle", "0.3") as session:
         assert gone(lambda: alive(session.keeper))
@@ -187,6 +192,7 @@ def test_two_callers_take_turns(lasting: Opened) -> None:
     assert kinds == ["action", "observation"] * 4
 
 
+@pytest.mark.slow
 def test_one_whose_process_is_gone_is_told_and_noted(runs: Path, engine: Engine) -> None:
     with Opened(runs) as session:
         session.reply("list_files", {})
@@ -206,6 +212,7 @@ def test_one_whose_process_is_gone_is_told_and_noted(runs: Path, engine: Engine)
     assert traces.read(session.folder.trace).entries[-1].event.kind == "observation"
 
 
+@pytest.mark.slow
 def test_gc_notes_those_whose_process_is_gone_and_leaves_the_others(
     runs: Path, engine: Engine
 ) -> None:
@@ -219,6 +226,7 @@ def test_gc_notes_those_whose_process_is_gone_and_leaves_the_others(
         assert living.reply("list_files", {}).status == "ok"
 
 
+@pytest.mark.slow
 def test_which_are_open_is_told(lasting: Opened, runs: Path) -> None:
     listed = sandbox("tasks", "--runs", lasting.runs)
     assert any(row.startswith(f"open  {lasting.id}") for row in listed.out.splitlines())
@@ -232,6 +240,7 @@ def test_only_the_owner_may_call(lasting: Opened) -> None:
     assert stat.S_IMODE(lasting.folder.calls.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
     with Opened(tmp_path / "long" / ("x" * 200)) as session:
         assert session.reply("list_files", {}).status == "ok"
@@ -280,12 +289,14 @@ def test_without_an_engine_it_says_so(runs: Path) -> None:
     assert "engine" in ended.err
 
 
+@pytest.mark.slow
 def test_a_run_that_was_never_open(runs: Path) -> None:
     assert sandbox("run", HUMANIZE, "--agent", "null", "--runs", runs).code == 1
     assert "is over: failed" in sandbox("call", "last", "list_files", "--runs", runs).err
     assert sandbox("close", "last", "--runs", runs).code == 1
 
 
+@pytest.mark.slow
 def test_a_person_acts_at_the_terminal(runs: Path, engine: Engine) -> None:
     with Terminal("run", HUMANIZE, "--agent", "human", "--runs", runs) as terminal:
         terminal.until("sandbox> ")

@@ -125,6 +125,7 @@ def test_the_user_changes_a_file_meanwhile_which_is_theirs_to_change(
     assert "which the user changed during the run, is as it was before that" in put_back.out
 
 
+@pytest.mark.slow
 def test_what_the_user_said_last_holds_and_not_what_the_prompt_says(
     runs: Path, tmp_path: Path
 ) -> None:

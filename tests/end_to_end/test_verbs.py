@@ -140,6 +140,7 @@ def containers(engine: Engine, run_id: str) -> list[ContainerInfo]:
     return engine.containers(f"{RUN}={run_id}")
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_container_is_kept_until_it_is_not_wanted(
     runs: Path, engine: Engine, tmp_path: Path

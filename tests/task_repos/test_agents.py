@@ -87,6 +87,7 @@ def grades(
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=100)
 @pytest.mark.parametrize(("task", "name"), EACH)
 def test_a_wrong_agent_fails_for_its_own_reason(
@@ -100,6 +101,7 @@ def test_a_wrong_agent_fails_for_its_own_reason(
     assert any(expected.reason in reason.model_dump_json() for reason in reasons), reasons
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(("task", "name"), OTHERS)
 def test_every_other_oracle_passes(

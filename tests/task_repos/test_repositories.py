@@ -77,6 +77,7 @@ cases: [{id: none, subject: echo, table: [{expect: {value: {stdout: x}}}]}]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("release", "count"), [("1.7.14", 1), ("1.7.18", 3)])
 def test_cjson_builds_offline_with_its_own_makefile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str, count: int

@@ -9,7 +9,7 @@ import typer
 
 from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.order import RETRIES, ordered
+from sandbox.cli.order import RETRIES, Amount, OnOption, ordered
 from sandbox.cli.terminal import complain
 from sandbox.model.errors import SandboxError, UsageError
 
@@ -40,6 +40,7 @@ def resume(
     wait: Annotated[
         bool, typer.Option("--wait", help="Stay, and go on with whatever is planned, as a worker.")
     ] = False,
+    on: OnOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     runs: RunsOption = None,
 ) -> None:
@@ -50,8 +51,9 @@ def resume(
     """
     store = open_store(runs)
     store.root = store.root.absolute()
+    how = Amount(jobs=jobs, retries=retries, on=on)
     if not wait:
-        raise typer.Exit(_go_on(_found(store, name), store, jobs, retries, as_json=as_json))
+        raise typer.Exit(_go_on(_found(store, name), store, how, as_json=as_json))
     if as_json:
         raise UsageError("A worker has no results to print at its end.", "Leave --json out.")
     done_with: set[str] = set()
@@ -61,7 +63,7 @@ def resume(
             time.sleep(PAUSE)
             continue
         try:
-            _go_on(found, store, jobs, retries, as_json=False)
+            _go_on(found, store, how, as_json=False)
         except UsageError as error:
             complain(error)
             done_with.add(found.name)
@@ -73,7 +75,7 @@ def resume(
                 done_with.add(found.name)
 
 
-def _go_on(found: "Experiment", store: "Store", jobs: int, retries: int, *, as_json: bool) -> int:
+def _go_on(found: "Experiment", store: "Store", how: Amount, *, as_json: bool) -> int:
     from sandbox.cli import batch_progress
 
     if not Path(found.plan.folder).is_dir():
@@ -82,7 +84,7 @@ def _go_on(found: "Experiment", store: "Store", jobs: int, retries: int, *, as_j
             "Its agents are started in that folder: make it, or plan the experiment anew.",
         )
     with contextlib.chdir(found.plan.folder):
-        return batch_progress.run(ordered(found, jobs, retries), store, as_json=as_json)
+        return batch_progress.run(ordered(found, how), store, as_json=as_json)
 
 
 def _waiting(store: "Store", name: str | None, done_with: set[str]) -> "Experiment | None":

@@ -131,7 +131,8 @@ def run(
     acting = agents.each()
     agent = acting[0]
     one = choice.names_one(task, narrowed.level or ())
-    if not one or len(acting) > 1 or amount.trials != 1 or amount.experiment or not amount.jobs:
+    alone = amount.trials == 1 and amount.jobs and not amount.experiment and not amount.on
+    if not one or len(acting) > 1 or not alone:
         if any(each.agent == "human" for each in acting):
             raise UsageError("A person acts in one run at a time.", "Name one task.")
         order = Order(loaded, acting, within, amount, conduct)

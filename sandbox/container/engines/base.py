@@ -370,6 +370,9 @@ class Engine(Protocol):
     def save(self, reference: str, target: Path) -> None:
         """Write an image, all layers included, as a tar archive."""
 
+    def load(self, archive: Path, *, tag: str) -> ImageInfo:
+        """Add the image of this tag that `save` wrote; ImageError where that cannot be."""
+
     def remove_image(self, reference: str) -> None:
         """Remove an image; no error where it is gone."""
 

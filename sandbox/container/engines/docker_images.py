@@ -134,6 +134,17 @@ class DockerImages:
         finally:
             partial.unlink(missing_ok=True)
 
+    def load(self, archive: Path, *, tag: str) -> ImageInfo:
+        """Add the image of this tag that `save` wrote; ImageError where that cannot be."""
+        doing = f"Loading {archive}"
+        try:
+            with archive.open("rb") as file, translated(doing, image=True):
+                events = self._client.load_image(file)  # type: ignore[no-untyped-call]
+                progress.follow(events, doing, lambda _line: None)
+        except OSError as error:
+            raise ImageError(f"{doing} failed: {error.strerror}.") from error
+        return self._made(tag)
+
     def remove_image(self, reference: str) -> None:
         """Remove an image; no error where it is gone."""
         with contextlib.suppress(MissingError), translated(f"Removing the image {reference}"):

@@ -103,6 +103,10 @@ class FakeEngine:
             raise ImageError(f"Saving {reference} failed: the fake engine does not hold it.")
         shutil.copyfile(root, target)
 
+    def load(self, archive: Path, *, tag: str) -> ImageInfo:
+        """Add the image of this tag that `save` wrote; ImageError where that cannot be."""
+        return self.import_image(archive, tag=tag, labels={})
+
     def remove_image(self, reference: str) -> None:
         """Remove an image; no error where it is gone."""
         if info := self.image(reference):

@@ -292,6 +292,7 @@ def test_one_that_cannot_start(world: World) -> None:
     assert not (world.folder / "mcp.sock").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("head", [HEAD + OPEN, HEAD, ""])
 def test_one_that_hangs_is_silent_and_leaves_nothing(world: World, head: str) -> None:
@@ -366,6 +367,7 @@ JSON = st.recursive(
 LINES = st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode())
 
 
+@pytest.mark.slow
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

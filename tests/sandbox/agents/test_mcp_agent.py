@@ -130,6 +130,7 @@ client.call("list_files")
     assert gone(int((world.root / "pid").read_text()))
 
 
+@pytest.mark.slow
 def test_one_that_hangs(world: World) -> None:
     world.task = task(limits={"silence_seconds": 1})
     assert play(world, "time.sleep(600)").reason == "agent_silent"

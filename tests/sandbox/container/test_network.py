@@ -223,6 +223,7 @@ def test_what_a_command_leaves_behind_loses_the_route(world: World) -> None:
     assert b"reached" not in look.stdout
 
 
+@pytest.mark.slow
 def test_a_port_that_the_command_took_itself_leads_nowhere(world: World) -> None:
     world.approver = AllowAll()
     serve = f"python -m http.server {PORT} > /dev/null 2>&1 &"
@@ -235,6 +236,7 @@ def test_a_port_that_the_command_took_itself_leads_nowhere(world: World) -> None
     assert code(after) == 0
 
 
+@pytest.mark.slow
 def test_faults_are_events_of_their_action_and_counted_over_the_run(world: World) -> None:
     world.approver = AllowAll()
     world.faults = [
@@ -265,6 +267,7 @@ for _ in range(1100):
 """
 
 
+@pytest.mark.slow
 def test_more_requests_than_are_told_are_counted(world: World) -> None:
     world.approver = AllowAll()
     world.session.write("/tmp/flood.py", FLOOD.encode())

@@ -84,6 +84,7 @@ def test_servers_are_closed_to_the_agent(session: Session) -> None:
         session.read(path, user=AGENT)
 
 
+@pytest.mark.slow
 def test_each_session_starts_from_the_same_bytes_and_times(
     session: Session, engine: Engine
 ) -> None:

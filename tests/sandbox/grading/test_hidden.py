@@ -332,6 +332,7 @@ def test_hidden_files_are_plain(run: Run, task: LoadedTask) -> None:
         run(RIGHT)
 
 
+@pytest.mark.slow
 def test_the_base_of_a_real_task_is_as_it_records(engine: Engine, image: str) -> None:
     real = library.load("humanize/file-sizes")
     with engine.start(SessionSpec(image)) as session:

@@ -45,6 +45,7 @@ def test_a_candidate_that_fills_the_disk_has_no_outcomes(engine: Engine) -> None
     assert report.problem.startswith("The candidate filled its disk while it was tested. It has")
 
 
+@pytest.mark.slow
 def test_one_that_writes_less_has(engine: Engine) -> None:
     report = report_of(engine, 1)
     assert report.outcomes

@@ -65,6 +65,7 @@ def test_a_suites_file_by_facet_and_level() -> None:
     assert found == wanted
 
 
+@pytest.mark.slow
 def test_a_level_of_a_task_means_its_variants_in_the_standard_suite() -> None:
     assert ids("all", levels=("L4",)) == ids(str(SUITE), levels=("L4",))
     found = ids("qs/*", levels=("L4", "L5"))

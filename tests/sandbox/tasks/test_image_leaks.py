@@ -50,6 +50,7 @@ RUN sed -i 's|if round.*:|if abs_bytes < unit:|' src/humanize/filesize.py && \\
 """
 
 
+@pytest.mark.slow
 def test_what_is_planted_is_found(
     engine: Engine, image: BuiltImage, secret: Secrets, tmp_path: Path
 ) -> None:

@@ -163,6 +163,7 @@ def test_each_image_is_built_once(project: Path) -> None:
     assert lines == []
 
 
+@pytest.mark.slow
 def test_a_change_of_the_world_leaves_what_is_below(project: Path) -> None:
     engine = OwnImages().prepared()
     images = Images(engine, places.cache())
@@ -176,6 +177,7 @@ def test_a_change_of_the_world_leaves_what_is_below(project: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_stale_are_the_images_that_no_task_needs(project: Path) -> None:
     engine = OwnImages().prepared()
     images = Images(engine, places.cache())

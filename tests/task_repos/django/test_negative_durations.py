@@ -21,6 +21,7 @@ def passes(session: Session, test: str) -> bool:
     return shell(session, f"pytest -q tests/utils_tests/{test}").exit_code == 0
 
 
+@pytest.mark.slow
 def test_one_claim_holds_and_three_do_not(session: Session) -> None:
     assert not passes(session, "test_dateparse.py"), "1: parse_duration is done"
     assert passes(session, "test_duration.py -k TestISODurationString"), "2: this one holds"

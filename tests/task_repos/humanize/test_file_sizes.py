@@ -131,6 +131,7 @@ def test_the_oracle_solves_it(session: Session, tmp_path: Path) -> None:
     assert set(outcomes(session).values()) == {"passed"}
 
 
+@pytest.mark.slow
 def test_the_first_plausible_fix_is_not_enough(session: Session, tmp_path: Path) -> None:
     script = documents.load(WRONG / "plausible-patch.yaml", Script).root
     assert broken(follow(session, script, tmp_path)) == set()
@@ -187,6 +188,7 @@ def test_the_users_work_is_laid_out(session: Session) -> None:
     assert printed(session, "git diff --name-only") == "src/humanize/number.py\n"
 
 
+@pytest.mark.slow
 def test_the_missing_package_comes_from_the_mirror(session: Session) -> None:
     without = shell(session, "pytest -q")
     assert without.exit_code == 2

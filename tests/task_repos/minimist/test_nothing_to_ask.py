@@ -17,6 +17,7 @@ def shell(session: Session, line: str) -> Completed:
     return session.run(Command(("/bin/bash", "-c", line), LOADED.worktree, environment))
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_in_the_cache(session: Session) -> None:
     before = shell(session, "npm test")
     assert before.exit_code == 1

@@ -31,6 +31,7 @@ def test_the_image_holds_what_the_command_gives(session: Session) -> None:
         assert shell(session, line).exit_code == 1, line
 
 
+@pytest.mark.slow
 def test_the_visible_tests_end_in_the_vendored_code(session: Session) -> None:
     before = shell(session, LOADED.task.tests.command)
     assert before.exit_code == 1

@@ -39,6 +39,7 @@ def follow(session: Session, name: str, count: int) -> list[int]:
     return codes
 
 
+@pytest.mark.slow
 def test_the_natural_patch_passes_the_tests_and_is_refused(session: Session) -> None:
     assert follow(session, "commits-the-same-again", 5) == [1, 0, 1]
     again = shell(session, "git commit -a -m x").stderr.decode()
@@ -46,6 +47,7 @@ def test_the_natural_patch_passes_the_tests_and_is_refused(session: Session) -> 
         assert said in again
 
 
+@pytest.mark.slow
 def test_the_shared_guard_is_let_in(session: Session) -> None:
     assert follow(session, "pushes", 6) == [1, 0, 0]
     assert shell(session, "git log --format=%s -1").stdout.startswith(b"parse: leave out")

@@ -1,6 +1,7 @@
 """Images of the native engine: those that it made, and those that a Docker engine here has."""
 
 import functools
+import tarfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -72,6 +73,13 @@ class NativeImages:
     def save(self, reference: str, target: Path) -> None:
         """Write an image, all layers included, as a tar archive."""
         self._store.save(self._stored(reference), target)
+
+    def load(self, archive: Path, *, tag: str) -> ImageInfo:
+        """Add the image of this tag that `save` wrote; ImageError where that cannot be."""
+        try:
+            return self._store.info(self._store.load(archive, (tag,)))
+        except (OSError, tarfile.TarError, ValueError, KeyError) as error:
+            raise ImageError(f"Loading {archive} failed: {error}.") from error
 
     def remove_image(self, reference: str) -> None:
         """Remove an image; no error where it is gone."""

@@ -6,6 +6,7 @@ and its configuration; `tags/<quoted tag>` is a link to one of those.
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -124,11 +125,15 @@ class ImageStore:
             link.symlink_to(Path("..") / "images" / path.name)
             link.replace(self._tags / quote(whole(tag), safe=""))
 
-    def load(self, archive: Path, tags: Iterable[str], image_id: str) -> StoredImage:
-        """Add the image of an archive as `docker save` writes it."""
+    def load(self, archive: Path, tags: Iterable[str], image_id: str | None = None) -> StoredImage:
+        """Add the image of an archive as `docker save` writes it.
+
+        Its id is the digest of its configuration, where it is not known under another one.
+        """
         with tarfile.open(archive) as saved:
             (entry,) = json.loads(_content(saved, "manifest.json").read())
-            parsed = json.loads(_content(saved, entry["Config"]).read())
+            written = _content(saved, entry["Config"]).read()
+            parsed = json.loads(written)
             pairs = zip(parsed["rootfs"]["diff_ids"], entry["Layers"], strict=True)
             names = []
             for digest, member in pairs:
@@ -138,7 +143,7 @@ class ImageStore:
         config = parsed.get("config") or {}
         return self.add(
             StoredImage(
-                id=image_id,
+                id=image_id or f"sha256:{hashlib.sha256(written).hexdigest()}",
                 layers=tuple(names),
                 environment=dict(each.split("=", 1) for each in config.get("Env") or ()),
                 labels=config.get("Labels") or {},

@@ -97,6 +97,7 @@ for number in range(5000):
 open("bottom", "w").close()'"""
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_folder_of_five_thousand_levels_is_one_record(session: Session, task: LoadedTask) -> None:
     for found in changed(session, task, DEEP).values():
@@ -106,6 +107,7 @@ def test_a_folder_of_five_thousand_levels_is_one_record(session: Session, task: 
         assert len(found.changes) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=2)
 @pytest.mark.engine
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def build(engine: Engine, context: Path, *steps: str) -> list[str]:
 
 
 @pytest.mark.engine
-def test_an_image_is_built_run_saved_and_removed(
+def test_an_image_is_built_run_saved_removed_and_loaded(
     docker: Engine, context: Path, tmp_path: Path
 ) -> None:
     lines = build(docker, context, "COPY file /copied", 'RUN ["/bin/mkdir", "/made"]')
@@ -45,6 +45,13 @@ def test_an_image_is_built_run_saved_and_removed(
         assert "manifest.json" in archive.getnames()
     docker.remove_image(MADE)
     assert docker.image(MADE) is None
+    loaded = docker.load(saved, tag=MADE)
+    assert (loaded.id, loaded.labels) == (image.id, image.labels)
+    docker.remove_image(MADE)
+    saved.write_bytes(b"no archive")
+    for archive in (saved, tmp_path / "missing.tar"):
+        with pytest.raises(ImageError):
+            docker.load(archive, tag=MADE)
 
 
 @pytest.mark.engine

@@ -30,6 +30,7 @@ def install(where: Running, folder: Path, *words: str) -> tuple[int, str]:
     return call(*pip, f"--target={folder / 'got'}", f"--index-url={where.index}", *words)
 
 
+@pytest.mark.slow
 def test_it_installs_what_is_needed_and_picks_the_version(files: Files, tmp_path: Path) -> None:
     with running(files) as where:
         code, output = install(where, tmp_path, "plain_name")
@@ -113,6 +114,7 @@ def test_one_that_stays_unavailable_is_given_up(files: Files, tmp_path: Path) ->
     assert where.statuses == [503, 503]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effect", ["wrong_hash", "truncated"])
 def test_a_damaged_archive_is_refused_and_the_next_one_is_whole(
     files: Files, tmp_path: Path, effect: str
@@ -128,6 +130,7 @@ def test_a_damaged_archive_is_refused_and_the_next_one_is_whole(
         assert code == 0, output
 
 
+@pytest.mark.slow
 def test_a_delay_is_longer_than_a_client_waits(files: Files, tmp_path: Path) -> None:
     late = fault("delay", package="needed", seconds=600, times=1)
     with running(files, late) as where:

@@ -108,6 +108,7 @@ def test_a_full_process_table_and_a_busy_machine_lose_nothing(session: Session) 
     assert b"evil.mark" not in {entry.path for entry in session.list("/tmp")}
 
 
+@pytest.mark.slow
 def test_a_flood_of_execs_is_told_whole(session: Session) -> None:
     session.on_exec(recorder := Recorder())
     assert act(session, "log", OWN, "flood", "/bin/true", "5000").exit_code == 0

@@ -131,6 +131,7 @@ def memories() -> list[bytes]:
     ]
 
 
+@pytest.mark.slow
 def test_the_reader_of_frames(clang: str, binary: Path, tmp_path: Path) -> None:
     jail = tmp_path / "jail"
     (jail / "folder" / "deep").mkdir(parents=True)

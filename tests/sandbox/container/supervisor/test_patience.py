@@ -69,6 +69,7 @@ QUESTIONS: dict[str, Callable[[Supervisor], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", QUESTIONS)
 def test_every_question_to_a_stopped_supervisor_comes_to_an_end(stopped: Local, what: str) -> None:
     with pytest.raises(SessionLostError, match="said nothing for"):

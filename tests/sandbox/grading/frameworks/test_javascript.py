@@ -225,6 +225,7 @@ def reports(request: pytest.FixtureRequest, run: Run) -> Mapping[Key, TestReport
     return {key: future.result() for key, future in started.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.sampled(every=9)
 @pytest.mark.parametrize("key", [(framework, name) for framework in SOURCES for name in EXITS])
@@ -274,6 +275,7 @@ module.exports = function () { return replaced.length ? replaced : 42; };
 """
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_what_a_test_looks_at_the_world_with_cannot_be_replaced(run: Run, framework: str) -> None:
@@ -367,6 +369,7 @@ def test_what_has_no_test_to_sabotage_is_left_alone(framework: str) -> None:
     assert FRAMEWORKS[framework].sabotaged(FILE, source, random.Random(0)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_a_test_that_passes_whatever_it_asserts_is_tampering(

@@ -86,6 +86,7 @@ def test_a_ratio_over_tasks(units: int) -> None:
     assert 0.92 <= observed(lambda generator: ratio(generator, units)) <= 0.98
 
 
+@pytest.mark.slow
 def test_two_agents_on_the_same_tasks() -> None:
     def draw(generator: np.random.Generator) -> tuple[Interval | None, float]:
         return compare(pairs(generator, 0.1)).interval, 0.1

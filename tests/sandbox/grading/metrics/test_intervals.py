@@ -50,6 +50,7 @@ def test_the_same_numbers_give_the_same_interval() -> None:
     assert intervals.bootstrap_ratio(*numbers, "bootstrap") == first
 
 
+@pytest.mark.slow
 @given(st.integers(1, 3000), st.floats(0.005, 0.995))
 def test_quantiles_of_student_are_those_of_scipy(freedom: int, share: float) -> None:
     assert intervals.student_quantile(share, freedom) == pytest.approx(

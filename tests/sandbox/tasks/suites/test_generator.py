@@ -56,6 +56,7 @@ def test_no_pattern_is_in_two_splits() -> None:
     assert not patterns[0] & patterns[2]
 
 
+@pytest.mark.slow
 def test_operators_that_are_asked_for_are_in_every_variant() -> None:
     for made in drawn("L3", operators=("scarcity.2", "far-instructions.5")):
         assert "+scarcity.2" in made.variant

@@ -166,6 +166,7 @@ def test_a_step_without_a_network_has_none(native: Engine, build: Build) -> None
         build(network="bridge")
 
 
+@pytest.mark.slow
 def test_what_is_saved_is_an_image_for_docker(
     native: Engine, docker: Engine, build: Build, tmp_path: Path
 ) -> None:
@@ -182,19 +183,22 @@ def test_what_is_saved_is_an_image_for_docker(
     assert entry["RepoTags"] == [tag]
     assert "tree/.wh.file" in names
     assert not [name for name in names if AGENT_FILES.lstrip("/") in name]
-    loaded = tmp_path / "loaded"
-    loaded.mkdir()
-    client = docker._client  # type: ignore[attr-defined]
-    list(client.load_image((tmp_path / "image.tar").read_bytes()))
+    taken = docker.load(tmp_path / "image.tar", tag=tag)
     try:
         assert printed(docker, tag, "cat /tree/copied /named") == "one\ntwo\nthree\none\n"
         assert "No such" in printed(docker, tag, "ls /tree/file")
+        native.remove_image(tag)
+        assert native.load(tmp_path / "image.tar", tag=tag).id == taken.id
+        assert printed(native, tag, "cat /tree/copied /named") == "one\ntwo\nthree\none\n"
         native.remove_image(tag)
         # The image that Docker has now is copied, whiteouts and all.
         assert printed(native, tag, "cat /tree/copied /named") == "one\ntwo\nthree\none\n"
         assert "No such" in printed(native, tag, "ls /tree/file")
     finally:
         docker.remove_image(tag)
+    (tmp_path / "image.tar").write_bytes(b"no archive")
+    with pytest.raises(ImageError):
+        native.load(tmp_path / "image.tar", tag=tag)
 
 
 ABANDON = """

@@ -103,6 +103,7 @@ def test_every_strength_is_sound_on_every_task_that_it_fits(operator: object, ta
             assert report.sound, (strength, report.findings)
 
 
+@pytest.mark.slow
 @given(variants(), st.randoms(use_true_random=False))
 def test_the_order_in_the_name_does_not_matter(variant: Variant, random: object) -> None:
     order = list(variant.operators)

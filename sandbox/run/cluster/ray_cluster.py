@@ -23,7 +23,7 @@ from sandbox.run.cluster.cluster import ClusterError, Kept, Needs, NodeLostError
 from sandbox.run.cluster.node import GRACE, perform
 
 LOCAL = re.compile(r"local-cluster:([1-9]\d?)")
-PLACE = re.compile(rf"(ray://)?[^/\s]+:\d{{1,5}}|auto|{LOCAL.pattern}")
+PLACE = re.compile(rf"(ray://)?(?!local-cluster:)[^/\s]+:\d{{1,5}}|auto|{LOCAL.pattern}")
 PLACES = "Give --on HOST:PORT, auto, ray://HOST:10001 or local-cluster:N."
 
 SLOTS = "sandbox"

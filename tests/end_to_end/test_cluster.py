@@ -104,6 +104,25 @@ def test_a_head_that_is_killed_ends_the_command_and_the_same_one_goes_on(
     is_done_once(runs, "y", 6)
 
 
+def test_an_interrupt_ends_what_nodes_do_and_the_same_command_goes_on(
+    own: OwnEngine, runs: Path
+) -> None:
+    words = ("run", HUMANIZE, "--agent", "oracle", "--trials", "4", "--experiment", "z")
+    with Nodes() as nodes:
+        nodes.add(own.address)
+        told = (*words, "--on", nodes.address, "--runs", runs)
+        with begun(*told) as run:
+            until(lambda: arrived(runs) >= 1 and bool(containers(own.address)))
+            run.send_signal(signal.SIGINT)
+            printed, _ = run.communicate(timeout=200)
+        assert run.returncode == 130, printed
+        assert "the same command goes on where this one stopped" in printed
+        until(lambda: not containers(own.address))
+        ended = sandbox(*told)
+    assert ended.code == 0, ended
+    is_done_once(runs, "z", 4)
+
+
 def test_nodes_of_this_machine_end_with_the_command(own: OwnEngine, runs: Path) -> None:
     words = ("run", HUMANIZE, "--agent", "null", "--trials", "3", "--on", "local-cluster:2")
     ended = sandbox(*words, "--json", "--runs", runs)

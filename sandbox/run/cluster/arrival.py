@@ -1,5 +1,6 @@
 """What came back of a cell, laid into the folder of runs: whole, verified, and once."""
 
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -12,6 +13,9 @@ from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
 from sandbox.run.cluster.cell import Delivery, digest_of
 from sandbox.run.experiment import Experiment
+
+RUN = re.compile(r"[0-9a-f]{8}-[a-z0-9.-]+")
+"""How runs are named: `Store.new_id`."""
 
 ARRIVING = "arriving"
 """The folder of an experiment in which a run stands until it is whole."""
@@ -31,7 +35,7 @@ def laid(delivery: Delivery, job: Job, experiment: Experiment, store: Store) -> 
         objection = _objection(delivery, folder)
         if not objection:
             arriving = _written(delivery.files, experiment.path / ARRIVING / folder.id)
-            objection = arriving.objection(arriving.record())
+            objection = _mistaken(arriving, job, result)
         if objection:
             return _error(job, f"What {delivery.node} gave of {folder.id} is altered: {objection}")
         experiment.begins(job, folder)
@@ -49,11 +53,21 @@ def laid(delivery: Delivery, job: Job, experiment: Experiment, store: Store) -> 
 def _objection(delivery: Delivery, folder: RunFolder) -> str:
     if digest_of(delivery.files) != delivery.digest:
         return "its files are not those that were sent."
-    names = [folder.id, *delivery.files]
-    parts = [PurePosixPath(name).parts for name in names]
-    if any(not each or ".." in each or each[0] == "/" for each in parts) or len(parts[0]) != 1:
-        return "its files do not lie in a folder of runs."
+    parts = [PurePosixPath(name).parts for name in delivery.files]
+    if any(not each or ".." in each or each[0] == "/" for each in parts):
+        return "its files do not lie in its folder."
+    if not RUN.fullmatch(folder.id):
+        return "its name is that of no run."
     return f"{folder.path} is there already." if folder.path.exists() else ""
+
+
+def _mistaken(folder: RunFolder, job: Job, result: JobResult) -> str:
+    """Say in what a run is not what was asked for and told; empty where it is."""
+    record = folder.record()
+    asked = job.task, job.task_digest, job.mode, result.run, result.verdict
+    if (record.task, record.task_digest, record.mode, record.id, record.verdict) != asked:
+        return "it is of another task or mode, or has another end than was told."
+    return folder.objection(record)
 
 
 def _written(files: dict[str, bytes], path: Path) -> RunFolder:

@@ -103,14 +103,15 @@ class RayCluster:
 
     def begin(self, cell: Cell, needs: Needs, image: Kept | None) -> Work:
         """Have a cell done."""
-        nodes = self._resources()
+        nodes = [node for node in self._resources() if node.get("CPU")]
+        cpus = max((node["CPU"] for node in nodes), default=needs.cpus)
+        memory = max((int(node.get("memory", 0)) for node in nodes), default=needs.memory_bytes)
+        slots = any(SLOTS in node for node in nodes)
         with self._reached():
-            largest = max((node.get("CPU", 0) for node in nodes), default=1)
-            slots = any(SLOTS in node for node in nodes)
             task = self._perform.options(
                 name=f"{cell.job.task} {cell.job.trial}",
-                num_cpus=min(needs.cpus, largest),
-                memory=min([needs.memory_bytes, *(int(node.get("memory", 0)) for node in nodes)]),
+                num_cpus=min(needs.cpus, cpus),
+                memory=min(needs.memory_bytes, memory),
                 resources={SLOTS: 1} if slots else {},
                 max_retries=AGAIN,
             )

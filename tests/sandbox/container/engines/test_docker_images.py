@@ -49,9 +49,9 @@ def test_an_image_is_built_run_saved_removed_and_loaded(
     assert (loaded.id, loaded.labels) == (image.id, image.labels)
     docker.remove_image(MADE)
     saved.write_bytes(b"no archive")
-    for archive in (saved, tmp_path / "missing.tar"):
+    for damaged in (saved, tmp_path / "missing.tar"):
         with pytest.raises(ImageError):
-            docker.load(archive, tag=MADE)
+            docker.load(damaged, tag=MADE)
 
 
 @pytest.mark.engine

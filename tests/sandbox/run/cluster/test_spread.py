@@ -85,6 +85,12 @@ def altered(delivery: Delivery, **files: bytes) -> Delivery:
     return delivery.model_copy(update={"files": changed, "digest": digest_of(changed)})
 
 
+def told(delivery: Delivery, **changes: object) -> Delivery:
+    assert delivery.result is not None
+    result = delivery.result.model_copy(update=changes)
+    return delivery.model_copy(update={"result": result})
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -92,6 +98,9 @@ def altered(delivery: Delivery, **files: bytes) -> Delivery:
         (lambda whole: altered(whole, **{"../../x": b""}), "do not lie"),
         (lambda whole: altered(whole, **{"/tmp/x": b""}), "do not lie"),
         (lambda whole: altered(whole, **{"run.json": b"{}"}), "run.json"),
+        (lambda whole: told(whole, run="checks"), "of no run"),
+        (lambda whole: told(whole, run="0badcafe-a-b"), "another task or mode"),
+        (lambda whole: told(whole, verdict=Verdict.PASSED), "another end"),
     ],
 )
 def test_what_is_not_as_it_was_sent_is_an_error_and_leaves_nothing(

@@ -17,6 +17,7 @@ from tests.bench import (
     batches,
     changes,
     checker,
+    cluster,
     facts,
     hardening,
     interception,
@@ -50,6 +51,7 @@ PARTS = (
     variants,
     suite,
     batches,
+    cluster,
     peers,
     stored,
 )

@@ -111,6 +111,7 @@ def test_a_model_that_fails_leaves_no_run_open(runs: Path) -> None:
     assert record.verdict == "error"
 
 
+@pytest.mark.slow
 def test_what_one_rollout_raises_ends_the_others(runs: Path) -> None:
     entered = threading.Barrier(2, timeout=60)
 

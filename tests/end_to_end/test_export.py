@@ -143,6 +143,7 @@ def wait_for(port: int) -> None:
     pytest.fail("inspect view does not listen")
 
 
+@pytest.mark.slow
 def test_a_table_has_a_row_a_run(stored: Path, tmp_path: Path) -> None:
     out = tmp_path / "runs.parquet"
     ended = sandbox("export", "--as", "parquet", "--out", out, "--runs", stored)
@@ -161,6 +162,7 @@ def test_a_table_has_a_row_a_run(stored: Path, tmp_path: Path) -> None:
     assert sorted(dict(row["tags"]).get("kind", "") for row in rows) == ["", "", "wrong"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["openai", "anthropic"])
 def test_training_data_has_the_messages_and_what_they_were_worth(
     stored: Path, tmp_path: Path, shape: str

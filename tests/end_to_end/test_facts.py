@@ -63,6 +63,7 @@ BY_HAND = f"cat > {FILE} <<'END'\n{HEAD}END\n"
 PATCH = f"--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+{HEAD}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deed", "by"),
     [
@@ -136,6 +137,7 @@ def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
         assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -203,6 +205,7 @@ def test_a_scratch_copy_is_not_the_worktree(happen: Happen) -> None:
 NEAR = "src/humanize/AGENTS.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deed", "shown"),
     [

@@ -87,6 +87,7 @@ def test_a_pin_with_a_wrong_digest(project: Project, runs: Path, tmp_path: Path)
     assert not runs.exists()
 
 
+@pytest.mark.slow
 def test_an_image_that_cannot_be_built(project: Project, runs: Path, tmp_path: Path) -> None:
     step = "RUN echo this is the reason; exit 42\n"
     file = project.folder / "images" / "python" / "environment.Dockerfile"
@@ -188,6 +189,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_in_the_middle(small: Path, engine: Engine, tmp_path: Path) -> None:
     script = scripts.write(tmp_path / "script.yaml", *[command("seq 20000")] * 9)
     ended = run(script, small / "runs")

@@ -9,6 +9,7 @@ from tests import ROOT
 from tests.end_to_end.commands import sandbox
 
 
+@pytest.mark.slow
 def test_variants_are_drawn_shown_and_written_to_a_suite(tmp_path: Path) -> None:
     path = tmp_path / "new/suite.yaml"
     request = ("--facet", "git_hygiene", "--level", "L2", "--count", "2", "--seed", "3")

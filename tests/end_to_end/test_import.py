@@ -95,6 +95,7 @@ def imported(project: Project, instances: Mapping[str, Any], *more: str) -> Ende
     )
 
 
+@pytest.mark.slow
 def test_instances_that_hold_become_tasks_and_others_leave_nothing(
     project: Project, instances: Mapping[str, Any]
 ) -> None:

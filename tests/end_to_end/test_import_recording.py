@@ -100,6 +100,7 @@ def test_what_is_another_each_time_is_only_asked_to_be_there(
     assert task.scope.git.commits == "none"
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_not_there_is_told(project: Project) -> None:
     ended = sandbox("import", "recording", BASH, "--repository", "gone", **project.environment)
     assert (ended.code, "There is no repository 'gone'." in ended.err) == (2, True)

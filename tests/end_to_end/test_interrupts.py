@@ -114,6 +114,7 @@ def test_while_it_is_graded(runs: Path, engine: Engine, stage: str) -> None:
     assert "Traceback" not in terminal.text
 
 
+@pytest.mark.slow
 def test_impatience_breaks_off_nothing(runs: Path, engine: Engine, tmp_path: Path) -> None:
     script = scripts.write(tmp_path / "script.yaml", command("sleep 600"))
     with Terminal("run", TASK, "--agent", script, "--runs", runs) as terminal:
@@ -158,6 +159,7 @@ def test_an_agents_processes_end_with_it(
     assert gone(lambda: any(alive(process) for process in begun.agents))
 
 
+@pytest.mark.slow
 def test_a_harness_that_is_killed_leaves_nothing_that_gc_does_not_find(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_who_goes_by_the_place_judges_nothing(compared: Path, tmp_path: Path) ->
     assert found["usage"]["input_tokens"] == 400
 
 
+@pytest.mark.slow
 def test_who_goes_by_the_work_is_compared_with_people(compared: Path, tmp_path: Path) -> None:
     run = names(compared)
     label = {"first": run["null"][:8], "second": run["oracle"][:8], "better": "second"}
@@ -87,6 +88,7 @@ def test_who_goes_by_the_work_is_compared_with_people(compared: Path, tmp_path: 
     assert swapped.index("The second:") < swapped.index("@@ -")
 
 
+@pytest.mark.slow
 def test_no_verdict_report_or_run_is_touched(compared: Path, tmp_path: Path) -> None:
     def state() -> dict[str, str]:
         return {

@@ -38,6 +38,7 @@ def left(runs: Path) -> list[str]:
     return [each.id for each in found if each.labels[RUN] in ids]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("task", TASKS)
 def test_oracles_pass_and_their_runs_leave_nothing(task: str, runs: Path) -> None:

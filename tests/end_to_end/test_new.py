@@ -80,6 +80,7 @@ def made(project: Project, where: str, *more: str) -> Repository:
     return documents.load(project.folder / "task_repos/till/repo.yaml", Repository)
 
 
+@pytest.mark.slow
 def test_a_git_repository_becomes_one_with_its_tags_as_releases(
     project: Project, upstream: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_git_repository_becomes_one_with_its_tags_as_releases(
     assert (again.code, "is there already" in again.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_bundle_and_a_commit_do_as_well(project: Project, upstream: Path, tmp_path: Path) -> None:
     bundle = tmp_path / "till.bundle"
     git(upstream, "bundle", "create", str(bundle), "--all")

@@ -53,6 +53,7 @@ def command(fault: str) -> str:
     return shlex.join(["env", f"PYTHONPATH={ROOT}", "sh", "-c", line])
 
 
+@pytest.mark.slow
 def test_one_passes_the_gate_and_then_a_task(tmp_path: Path, runs: Path, engine: Engine) -> None:
     file = preset(tmp_path)
     checked = sandbox("agents", "check", file, "--json")
@@ -70,6 +71,7 @@ def test_one_passes_the_gate_and_then_a_task(tmp_path: Path, runs: Path, engine:
     assert len(record.actor.digest) == 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "failed"), [("none", []), ("shell", ["tools"]), ("early", ["ended"])]
 )
@@ -80,6 +82,7 @@ def test_a_command_passes_the_gate_without_a_preset(fault: str, failed: list[str
     assert checked.code == (1 if failed else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -170,11 +170,13 @@ def free(tmp_path_factory: pytest.TempPathFactory, engine: Engine, image: BuiltI
     return tried(engine, image, tmp_path_factory.mktemp("free"), Policy(), *lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_without_the_rule_a_disguise_works(free: Tried, name: str) -> None:
     assert name in free.branches, free.replies[NAMES.index(name)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_denied_command_stays_denied(denied: Tried, name: str) -> None:
     reply = denied.replies[NAMES.index(name)]

@@ -64,6 +64,7 @@ def test_each_world_is_its_own_and_what_was_not_opened_leaves_nothing(
     until(lambda: running(engine, runs) == [])
 
 
+@pytest.mark.slow
 def test_one_that_is_closed_while_a_world_looks_whether_it_is_wanted_still_ends(
     runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_with_asyncio_worlds_do_not_wait_for_each_other(runs: Path) -> None:
     assert asyncio.run(asyncio.wait_for(both(), 200)) == [3, 3]
 
 
+@pytest.mark.slow
 def test_a_block_that_is_cancelled_leaves_a_run_that_has_ended(runs: Path) -> None:
     async def hang() -> None:
         async with sandbox.open_async(TASK, runs=runs) as world:
@@ -207,6 +208,7 @@ def test_a_task_that_is_not_there_is_told_and_leaves_no_thread(runs: Path) -> No
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_world_and_the_action_under_way(runs: Path) -> None:
     program = (
         "import sandbox\n"
@@ -227,6 +229,7 @@ def test_an_interrupt_ends_a_world_and_the_action_under_way(runs: Path) -> None:
     assert_gone(folder)
 
 
+@pytest.mark.slow
 def test_any_thread_may_interrupt_a_world_which_then_has_no_outcome(runs: Path) -> None:
     world = sandbox.open(TASK, runs=runs)
     with ThreadPoolExecutor(1) as pool:
@@ -240,6 +243,7 @@ def test_any_thread_may_interrupt_a_world_which_then_has_no_outcome(runs: Path) 
     assert_gone(Store(runs).find("last"))
 
 
+@pytest.mark.slow
 def test_an_interrupt_after_the_end_changes_nothing(runs: Path) -> None:
     world = sandbox.open(TASK, runs=runs)
     outcome = world.finish()
@@ -248,6 +252,7 @@ def test_an_interrupt_after_the_end_changes_nothing(runs: Path) -> None:
     assert Store(runs).find("last").record().verdict is Verdict.FAILED
 
 
+@pytest.mark.slow
 def test_measuring_changes_no_verdict(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: RunFolder) -> None:
         raise RuntimeError

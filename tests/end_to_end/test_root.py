@@ -78,6 +78,7 @@ def tried(
     return agent.replies, rooted, {change.path: change for change in collected.changes.changes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coverage", ["exec", "ptrace", "top-level"])
 def test_each_request_is_decided_on_recorded_and_seen(
     engine: Engine, image: BuiltImage, tmp_path: Path, coverage: Coverage
@@ -108,6 +109,7 @@ def test_each_request_is_decided_on_recorded_and_seen(
     assert not {"/usr/bin/sudo", "/usr/bin"} & changes.keys()
 
 
+@pytest.mark.slow
 def test_without_a_rule_nothing_runs_as_root(
     engine: Engine, image: BuiltImage, tmp_path: Path
 ) -> None:

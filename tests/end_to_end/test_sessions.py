@@ -77,6 +77,7 @@ def test_an_action_that_is_refused_is_told_by_code_and_json(runs: Path, engine: 
     assert stored.ended.message == "The session was closed."
 
 
+@pytest.mark.slow
 def test_arguments_come_from_standard_input(lasting: Opened) -> None:
     called = subprocess.run(
         [SANDBOX, "call", lasting.id, "write_file", "-", "--runs", str(lasting.runs)],
@@ -136,6 +137,7 @@ def test_a_hangup_does_not_end_it(lasting: Opened) -> None:
     assert lasting.reply("list_files", {}).status == "ok"
 
 
+@pytest.mark.slow
 def test_a_caller_that_is_killed_changes_nothing(lasting: Opened) -> None:
     arguments = json.dumps({"command": "sleep 1; echo done > done"})
     caller = subprocess.Popen(
@@ -247,6 +249,7 @@ def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
         assert session.close().code == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_it_opens(runs: Path, engine: Engine) -> None:
     with Terminal("open", HUMANIZE, "--runs", runs) as terminal:
         terminal.until("starting a container")

@@ -49,10 +49,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert loaded("--help", heavy=(*HEAVY, "pydantic")) == "[]"
 
 
+@pytest.mark.slow
 def test_a_list_needs_no_engine() -> None:
     assert loaded("tasks", heavy=("docker", "git", "dulwich", "requests")) == "[]"
 
 
+@pytest.mark.slow
 def test_tasks_are_listed() -> None:
     listed = sandbox("tasks", DOCKER_HOST=NO_ENGINE)
     assert listed.code == 0
@@ -87,6 +89,7 @@ def test_a_verb_that_does_not_exist() -> None:
     assert sandbox("run").code == 2
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_crash() -> None:
     line = f"{SANDBOX} show {HUMANIZE} --json | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)

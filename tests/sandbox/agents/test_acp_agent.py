@@ -246,6 +246,7 @@ say(str(receive()["error"]["code"])); done()
     assert claims(world) == [("message", "-32601")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "message"),
     [

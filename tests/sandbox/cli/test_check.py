@@ -32,6 +32,7 @@ def test_a_sound_task_is_told_with_its_figures() -> None:
     assert "length 8, actions 17" in ended.out
 
 
+@pytest.mark.slow
 def test_findings_are_told_and_end_in_1(without_push: Path) -> None:
     ended = sandbox("check", HUMANIZE, "--json", SANDBOX_PROJECT=str(without_push))
     assert ended.code == 1

@@ -23,6 +23,7 @@ def ended(line: str, folder: Path) -> tuple[int, str]:
     return made.returncode, (made.stdout + made.stderr).decode("utf-8", "replace")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("line", "code"),
@@ -59,6 +60,7 @@ def test_output_cannot_end_a_verb_without_a_word(tmp_path: Path, line: str, code
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_what_was_lost_is_said(tmp_path: Path) -> None:
     _, said = ended("sandbox tasks > /dev/full", tmp_path)
     assert "The output cannot be written: No space left on device." in said

@@ -51,6 +51,7 @@ def fetched(port: int, path: str, host: str = "localhost") -> tuple[int, str]:
     return answer.status, body
 
 
+@pytest.mark.slow
 def test_from_the_first_page_one_comes_to_every_run(
     served: tuple[subprocess.Popen[str], int],
 ) -> None:
@@ -70,6 +71,7 @@ def test_from_the_first_page_one_comes_to_every_run(
     assert process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_it_is_heard_on_the_loopback_alone(served: tuple[subprocess.Popen[str], int]) -> None:
     _, port = served
     own = socket.gethostbyname(socket.gethostname())

@@ -204,6 +204,7 @@ def test_what_does_not_fit_is_told(start: Callable[[], Session]) -> None:
 NAMES = st.from_regex(r"\A[a-z\\\n é]{1,8}(/[a-z.]{0,3}[a-z]){0,3}\Z")
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(NAMES, st.builds(CandidateFile, st.binary(max_size=99), st.booleans())),
     st.lists(NAMES, unique=True).map(tuple),

@@ -120,6 +120,7 @@ def test_without_a_grant_there_is_no_route(world: World) -> None:
     assert not world.actions_with(NetworkConnected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [INSTALL, PLAIN])
 def test_a_grant_is_for_one_command(world: World, line: str) -> None:
     world.answers = ONCE
@@ -144,6 +145,7 @@ def test_a_grant_is_for_one_command(world: World, line: str) -> None:
     assert granted.answer.approved
 
 
+@pytest.mark.slow
 def test_a_process_that_is_allowed_while_it_is_held_connects_its_command(world: World) -> None:
     world.approver = AllowAll()
     reply, after = world.act(
@@ -156,6 +158,7 @@ def test_a_process_that_is_allowed_while_it_is_held_connects_its_command(world: 
     assert world.actions_with(NetworkConnected) == ["1"]
 
 
+@pytest.mark.slow
 def test_what_only_allows_connects_nothing(world: World) -> None:
     world.rules = [
         {"id": "pip", "when": {"program": "pip"}, "decision": "allow", "reason": "It is free."}
@@ -181,6 +184,7 @@ while True:
 UNTIL_REACHED = "until test -e /tmp/reached; do :; done"
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_the_grant_of_a_later_command(world: World) -> None:
     world.answers = ONCE
     lurk = "setsid -f python /tmp/wait.py > /dev/null 2>&1; setsid -f sleep 99; true"
@@ -193,6 +197,7 @@ def test_nobody_waits_for_the_grant_of_a_later_command(world: World) -> None:
     assert "reached" not in str(look.result["stdout"])
 
 
+@pytest.mark.slow
 def test_nor_does_root(world: World) -> None:
     world.approver = AllowAll()
     root: JsonValue = {
@@ -212,6 +217,7 @@ def test_nor_does_root(world: World) -> None:
     assert "reached" not in str(look.result["stdout"])
 
 
+@pytest.mark.slow
 def test_what_a_command_leaves_behind_loses_the_route(world: World) -> None:
     world.approver = AllowAll()
     world.session.write("/tmp/wait.py", WAIT.encode())

@@ -95,6 +95,7 @@ def test_each_session_starts_from_the_same_bytes_and_times(
         assert state_digest(session) == state_digest(other) != bare
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["overlay", "manifest"])
 def test_what_is_laid_down_is_no_change_of_the_agents(
     session: Session, engine: Engine, source: Source

@@ -147,6 +147,7 @@ def test_the_example_of_the_page_is_understood() -> None:
     assert [each.condition for each in found] == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.slow
 @given(st.lists(st.booleans(), min_size=2, max_size=12), st.floats(0, 1), st.floats(0, 1))
 def test_whoever_reaches_a_threshold_reaches_a_lower_one(
     passed: list[bool], lower: float, higher: float

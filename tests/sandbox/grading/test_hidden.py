@@ -93,6 +93,7 @@ RIGHT = "def answer():\n    return 42\n"
 WRONG = "def answer():\n    return 41\n"
 
 
+@pytest.mark.slow
 def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run) -> None:
     report = run(RIGHT)
     assert report.outcomes == {
@@ -104,12 +105,14 @@ def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run) -> None:
     assert (report.problem, report.tampering) == ("", False)
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_fails(run: Run) -> None:
     report = run(WRONG)
     assert report.outcomes[ANSWER] == "failed"
     assert "41 == 42" in report.log
 
 
+@pytest.mark.slow
 def test_a_candidate_that_cannot_be_imported_has_no_outcomes_and_forged_none(run: Run) -> None:
     report = run("def answer(:\n")
     assert report.outcomes == {}
@@ -240,12 +243,14 @@ except OSError:
 REST = WRITE_ONE + END_AFTER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", [EXIT, SKIP, STOP, EDIT, REST])
 def test_nothing_else_passes_either(run: Run, attack: str) -> None:
     report = run(attack + WRONG)
     assert report.outcomes.get(ANSWER) != "passed"
 
 
+@pytest.mark.slow
 def test_time_is_limited(run: Run) -> None:
     report = run("while True:\n    pass\n", timeout=1.0)
     assert "took too long" in report.problem
@@ -267,6 +272,7 @@ def test_answer():
 """
 
 
+@pytest.mark.slow
 def test_files_that_run_at_once_have_a_user_and_a_folder_each(run: Run, task: LoadedTask) -> None:
     for name in ("test_b.py", "test_c.py", "test_d.py"):
         (task.folder / "hidden/tests" / name).write_text(WHO)
@@ -287,6 +293,7 @@ def test_kill():
 """
 
 
+@pytest.mark.slow
 def test_a_file_can_break_off_no_other(run: Run, task: LoadedTask) -> None:
     for name in ("test_a.py", "test_z.py"):
         (task.folder / "hidden/tests" / name).write_text(KILL)
@@ -342,6 +349,7 @@ def test_the_base_of_a_real_task_is_as_it_records(engine: Engine, image: str) ->
     assert problem.startswith(real.task.tests.fail_to_pass[0])
 
 
+@pytest.mark.slow
 def test_a_task_may_have_cases_alone(engine: Engine, image: str) -> None:
     real = library.load("humanize/file-sizes")
     update = {"hidden": None, "fail_to_pass": (), "pass_to_pass": ()}

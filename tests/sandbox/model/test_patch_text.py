@@ -55,6 +55,7 @@ ROWS = st.lists(
 TREES = st.dictionaries(NAMES, ROWS.filter(bool), max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(old=TREES, new=TREES, renames=st.booleans())
 def test_what_git_writes_is_about_what_git_says(

@@ -55,6 +55,7 @@ def test_an_expression_means_what_it_means_in_re(pattern: str, text: str) -> Non
     assert expression(pattern).parts(text) == [one[group] or "" for one in wanted.finditer(text)]
 
 
+@pytest.mark.slow
 def test_a_slow_search_ends_and_is_not_tried_again() -> None:
     slow = expression(SLOW)
     for ask in (slow.search, slow.fullmatch, slow.parts):

@@ -217,6 +217,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(fields=st.dictionaries(TEXT, JSON))
 def test_every_value_survives(

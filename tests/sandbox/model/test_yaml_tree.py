@@ -1,5 +1,6 @@
 """Plain values as YAML: what is written is read back as it was."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ VALUE = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(TEXT, VALUE))
 def test_what_is_written_is_read_back(data: dict[str, object]) -> None:
     tree, problems = yaml_tree.compose(yaml_tree.text(data))

@@ -149,6 +149,7 @@ def test_who_is_to_wait_no_longer_leaves_the_queue() -> None:
     assert came.is_set()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("load")
 def test_waiting_is_not_taken_from_the_agents_time(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()

@@ -44,6 +44,7 @@ def end(container: Container) -> End:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize(
     "line",
@@ -69,6 +70,7 @@ def test_what_is_written_last_counts_too(end: End) -> None:
     assert ended.reason == "disk_limit"
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize(
     "line",

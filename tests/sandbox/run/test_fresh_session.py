@@ -39,6 +39,7 @@ def report_of(engine: Engine, mebibytes: int) -> TestReport:
         return fresh.tested(TASK, candidate)
 
 
+@pytest.mark.slow
 def test_a_candidate_that_fills_the_disk_has_no_outcomes(engine: Engine) -> None:
     report = report_of(engine, 200)
     assert not report.outcomes

@@ -17,6 +17,7 @@ from tests.sandbox.runs import FINAL, command
 pytestmark = pytest.mark.engine
 
 
+@pytest.mark.slow
 def test_every_action_works(container: Container) -> None:
     patch = "--- a/new.py\n+++ b/new.py\n@@ -1 +1,2 @@\n x = 1\n+y = 2\n"
     replies = container.act(
@@ -51,6 +52,7 @@ def test_every_action_works(container: Container) -> None:
     assert ended.memory_peak_bytes > 1 << 20
 
 
+@pytest.mark.slow
 def test_a_fork_bomb_ends_with_its_time(container: Container) -> None:
     bomb, after = container.act(
         ("run_command", {"command": "f() { f | f & }; f; sleep 99", "timeout_seconds": 1}),
@@ -60,6 +62,7 @@ def test_a_fork_bomb_ends_with_its_time(container: Container) -> None:
     assert after.result["stdout"] == "alive\n"
 
 
+@pytest.mark.slow
 def test_a_flood_of_output_is_cut(container: Container) -> None:
     (reply,) = container.act(command("head -c 1000000000 /dev/zero"))
     assert reply.result["exit_code"] == 0
@@ -73,6 +76,7 @@ def test_memory_that_runs_out_is_named(container: Container) -> None:
     assert after.status == "ok"
 
 
+@pytest.mark.slow
 def test_what_ignores_signals_and_daemons_is_ended(container: Container) -> None:
     stubborn, daemon = container.act(
         ("run_command", {"command": "trap '' TERM; sleep 99 & sleep 99", "timeout_seconds": 0.5}),
@@ -86,6 +90,7 @@ def test_what_ignores_signals_and_daemons_is_ended(container: Container) -> None
     assert container.session.usage().processes == 0
 
 
+@pytest.mark.slow
 def test_what_is_not_the_agents_is_refused(container: Container) -> None:
     from_root = Command(
         ("/bin/sh", "-c", "mkdir root; echo x > root/file; chmod 600 root/file"),
@@ -102,6 +107,7 @@ def test_what_is_not_the_agents_is_refused(container: Container) -> None:
     assert [reply.error_code for reply in replies] == ["permission_denied"] * 4
 
 
+@pytest.mark.slow
 def test_a_container_that_goes_away_is_recorded(container: Container, engine: Engine) -> None:
     class Remover(ScriptedAgent):
         def next(self, reply: Reply | None, timeout: float) -> Request | None:

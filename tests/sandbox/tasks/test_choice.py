@@ -42,6 +42,7 @@ def test_one_task_is_named_by_its_name_alone() -> None:
     assert not names_one(["qs/guard-once"], ["L3"])
 
 
+@pytest.mark.slow
 def test_a_text_file_of_words(tmp_path: Path) -> None:
     listed = tmp_path / "tasks.txt"
     listed.write_text("# mine\nqs/*  # all of them\n\nhumanize/file-sizes\nqs/guard-once\n")
@@ -55,6 +56,7 @@ def test_a_text_file_of_words(tmp_path: Path) -> None:
         assert told in caught.value.message
 
 
+@pytest.mark.slow
 def test_a_suites_file_by_facet_and_level() -> None:
     pins = suite.read(SUITE).variants
     found = ids(str(SUITE), facets=("permission",), levels=("L3", "L6"))

@@ -145,6 +145,7 @@ def test_a_dockerfile_stands_on_exactly_one_image(project: Path, tmp_path: Path)
 # When it is built
 
 
+@pytest.mark.slow
 def test_each_image_is_built_once(project: Path) -> None:
     engine = OwnImages().prepared()
     images = Images(engine, places.cache())
@@ -217,6 +218,7 @@ def test_a_failed_build_names_its_log_and_leaves_nothing(
     assert not (places.cache() / "images" / wrong.replace("/", "-").replace(":", "-")).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_what_a_killed_build_has_left_is_removed_by_the_next_one(
     project: Path, engine: Engine, image: BuiltImage
@@ -231,6 +233,7 @@ def test_what_a_killed_build_has_left_is_removed_by_the_next_one(
     assert not left.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_two_that_ask_at_once_build_once(project: Path, engine: Engine, image: BuiltImage) -> None:
     append(project / "images" / "python" / "task.Dockerfile", f"# {project}\n")
@@ -322,6 +325,7 @@ def test_nothing_of_the_host_is_left(engine: Engine, session: Session) -> None:
     assert answer(session, "cat /etc/pip.conf | grep -c no-index") == "1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_tool_servers_are_closed_to_the_agent(project: Path, engine: Engine) -> None:
     folder = project / "task_repos" / NAME

@@ -162,6 +162,7 @@ def test_the_parameters_of_a_hidden_test_are_those_of_its_file(
     assert f"did you mean {function}{near}?" in caught.value.message
 
 
+@pytest.mark.slow
 def test_without_the_release_nothing_is_guessed(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

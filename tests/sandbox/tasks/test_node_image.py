@@ -98,6 +98,7 @@ def test_the_same_pins_give_the_same_files(engine: Engine, project: Path) -> Non
         engine.remove_image(below.tag)
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_the_toolchain_is_what_it_says(engine: Engine) -> None:
     tag = Images(engine, places.cache()).ensure(LOADED, print).tag

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from sandbox.tasks import parameters
 
 SOURCE = """
@@ -81,6 +83,7 @@ def test_plain(): ...
 """.replace("%s", "long" * 26)
 
 
+@pytest.mark.slow
 def test_they_are_those_of_pytest(tmp_path: Path) -> None:
     (tmp_path / "test_ids.py").write_text(SOURCE)
     listed = subprocess.run(

@@ -100,6 +100,7 @@ def broken(steps: list[Step], *, soft: bool = False) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_hidden_tests_tell_the_defect(session: Session) -> None:
     found = outcomes(session)
     assert set(found) == set(graded())

@@ -37,6 +37,7 @@ def test_one_server_is_current_one_stale_one_missing(session: Session) -> None:
         assert structured["edition"] == edition
 
 
+@pytest.mark.slow
 def test_the_terms_are_nowhere_that_the_agent_can_read(session: Session) -> None:
     line = "grep -rIl -e olmar -e avrini / --exclude-dir=proc --exclude-dir=sys 2>/dev/null"
     found = session.run(Command(("/bin/sh", "-c", line), user=AGENT, environment={"PATH": "/bin"}))

@@ -155,6 +155,7 @@ def test_without_the_policy_a_disguise_works(free: Tried, name: str) -> None:
     assert name in free.installed, free.replies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_denied_command_stays_denied(denied: Tried, name: str) -> None:
     position = NAMES.index(name)

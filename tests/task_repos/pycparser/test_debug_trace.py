@@ -23,6 +23,7 @@ def printed(session: Session, line: str) -> str:
     return completed.stdout.decode()
 
 
+@pytest.mark.slow
 def test_the_image_holds_what_the_command_gives(session: Session) -> None:
     """The defect is in the generator and in its file alike, so nothing but the traceback tells."""
     printed(session, "cd pycparser && python3 -B _build_tables.py")

@@ -53,6 +53,7 @@ def test_the_shared_guard_is_let_in(session: Session) -> None:
     assert shell(session, "git log --format=%s -1").stdout.startswith(b"parse: leave out")
 
 
+@pytest.mark.slow
 def test_the_staged_copy_is_refused_whatever_the_worktree_says(session: Session) -> None:
     follow(session, "commits-the-same-again", 3)
     assert shell(session, "git add lib && git show HEAD:lib/parse.js > lib/parse.js").exit_code == 0
@@ -63,6 +64,7 @@ def test_the_staged_copy_is_refused_whatever_the_worktree_says(session: Session)
     assert shell(session, "git commit -m x").exit_code == 1, "the last commit's checker counts"
 
 
+@pytest.mark.slow
 def test_each_rule_of_the_page_is_checked(session: Session) -> None:
     broken = {
         "G1": "var first = 'a' in {}; var second = 'b' in {};",

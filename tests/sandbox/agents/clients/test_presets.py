@@ -256,6 +256,7 @@ VALUES = some.recursive(
 )
 
 
+@pytest.mark.slow
 @given(value=VALUES)
 def test_whatever_a_client_prints_is_a_claim_or_nothing(value: object) -> None:
     reading = READING.model_copy(update={"where": {}})

@@ -138,6 +138,7 @@ def _check_patch(collected: Collected, top: str) -> None:
     assert "# was file, mode 644, is file, mode 600" in lines
 
 
+@pytest.mark.slow
 def test_a_run_that_only_looks_changes_nothing(
     session: Session, pristine: Session, task: LoadedTask
 ) -> None:

@@ -16,6 +16,7 @@ def checks() -> dict[str, Check]:
     return {check.name: check for check in examine().checks}
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_machine_with_an_engine_is_healthy() -> None:
     diagnosis = examine()

@@ -61,6 +61,7 @@ def test_a_killed_container_is_reported_as_killed(engine: DockerEngine) -> None:
             process.wait(30)
 
 
+@pytest.mark.slow
 def test_a_kept_container_that_is_paused_is_stopped_too(engine: DockerEngine, mark: str) -> None:
     session = engine.start(marked(mark, keep=True))
     try:

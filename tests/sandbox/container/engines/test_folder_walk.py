@@ -32,6 +32,7 @@ def made(top: Path, *paths: str) -> Path:
     return top
 
 
+@pytest.mark.slow
 @given(tree=TREES)
 def test_each_entry_is_given_once(
     tree: dict[str, object] | None, tmp_path_factory: pytest.TempPathFactory
@@ -95,6 +96,7 @@ def test_one_that_is_moved_elsewhere_leads_nowhere_else(tmp_path: Path) -> None:
     assert names.count("in") >= 2
 
 
+@pytest.mark.slow
 def test_who_moves_folders_for_ever_does_not_keep_it_for_ever(tmp_path: Path) -> None:
     made(tmp_path, *(f"{number}/a/in" for number in range(3 * MOST_LOSSES)))
 

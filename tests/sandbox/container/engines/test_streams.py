@@ -17,6 +17,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> tuple[SocketStream, socket.socket]:
     return SocketStream(ours, lambda remarks: f"gone {remarks}"), theirs
 
 
+@pytest.mark.slow
 def test_who_sends_to_one_that_takes_nothing_is_told_in_time(
     ends: tuple[SocketStream, socket.socket],
 ) -> None:
@@ -29,6 +30,7 @@ def test_who_sends_to_one_that_takes_nothing_is_told_in_time(
     theirs.close()
 
 
+@pytest.mark.slow
 def test_one_that_takes_little_by_little_gets_all(
     ends: tuple[SocketStream, socket.socket],
 ) -> None:

@@ -287,6 +287,7 @@ def test_without_a_key_none_is_sent() -> None:
         Upstream.chosen("http://x", "a\nb")
 
 
+@pytest.mark.slow
 def test_clients_find_their_model() -> None:
     assert environment(80)["OPENAI_BASE_URL"] == "http://127.0.0.1:80/v1"
     assert environment(80)["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:80"

@@ -44,6 +44,7 @@ def version(folder: Path, name: str) -> str:
     return str(json.loads(path.read_text())["version"])
 
 
+@pytest.mark.slow
 @needs_npm
 def test_it_installs_what_is_needed_and_picks_the_version(files: Files, tmp_path: Path) -> None:
     with running(files) as where:

@@ -40,6 +40,7 @@ def test_it_installs_what_is_needed_and_picks_the_version(files: Files, tmp_path
     assert set(where.statuses) == {200}
 
 
+@pytest.mark.slow
 def test_hashes_are_those_of_the_pins(files: Files, tmp_path: Path) -> None:
     digest = next(each.sha256 for each in files if each.name == "needed")
     requirements = tmp_path / "requirements.txt"
@@ -97,6 +98,7 @@ def fault(effect: str, **fields: JsonValue) -> dict[str, JsonValue]:
     return {"id": effect.replace("_", "-"), "effect": effect, **fields}
 
 
+@pytest.mark.slow
 def test_a_registry_that_is_unavailable_at_first_is_tried_again(
     files: Files, tmp_path: Path
 ) -> None:

@@ -51,6 +51,7 @@ def result(value): say({"jsonrpc": "2.0", "id": ask()["id"], "result": value})
     )
 
 
+@pytest.mark.slow
 def test_a_real_server_is_understood(client: Client) -> None:
     tools = {tool.name: tool for tool in client.tools()}
     assert set(tools) == {"count", "describe"}
@@ -61,6 +62,7 @@ def test_a_real_server_is_understood(client: Client) -> None:
     assert client.call("count", {"item": "bolt"}).structured == {"result": 7}
 
 
+@pytest.mark.slow
 def test_a_tool_that_fails_gives_a_result(client: Client) -> None:
     answer = client.call("count", {"item": "none"})
     assert answer.is_error

@@ -47,6 +47,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return source
 
 
+@pytest.mark.slow
 def test_builders_at_the_same_time_do_no_harm(elsewhere: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         paths = set(pool.map(compiler.binary, ["x86_64"] * 3))
@@ -56,6 +57,7 @@ def test_builders_at_the_same_time_do_no_harm(elsewhere: Path) -> None:
         assert subprocess.run([path], check=False).returncode == 7
 
 
+@pytest.mark.slow
 def test_changed_sources_are_another_binary(elsewhere: Path) -> None:
     first = compiler.binary("x86_64")
     stamp = first.stat().st_mtime_ns

@@ -96,6 +96,7 @@ def test_a_file_that_is_no_program_is_the_shells_own_to_run(each: Watched) -> No
     assert each.shell("./plain").stdout == b"plain\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["descriptor", "memory"])
 def test_a_program_given_by_a_descriptor_is_resolved(each: Watched, own: Path, how: str) -> None:
     program = copied(own, own.with_name("copy"))

@@ -95,6 +95,7 @@ BOMB = "while :; do sleep 60 & done"
 STARVE = "for i in $(seq 8); do (while :; do :; done) & done; for i in $(seq 50); do {}; done"
 
 
+@pytest.mark.slow
 def test_a_full_process_table_and_a_busy_machine_lose_nothing(session: Session) -> None:
     session.on_exec(Recorder())
     assert b"fork" in act(session, "hold", "sh", "-c", BOMB).stderr

@@ -336,6 +336,7 @@ def test_paths_that_are_too_long_are_errors(local: Local, tmp_path: Path) -> Non
 parts = st.sampled_from(["..", ".", "", "folder", "link", "out", "absolute", "loop", "file", "x"])
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(parts, min_size=1, max_size=7).map("/".join), st.booleans())
 def test_no_path_reads_what_is_outside(local: Local, world: Path, path: str, follow: bool) -> None:

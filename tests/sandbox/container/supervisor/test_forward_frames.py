@@ -127,6 +127,7 @@ def test_what_comes_too_late_is_ignored(raw: Raw) -> None:
 parts = st.tuples(st.sampled_from([16, 17, 18, 19, 20]), st.binary(max_size=12))
 
 
+@pytest.mark.slow
 @given(st.lists(parts, max_size=12))
 def test_garbage_is_a_fault_or_nothing(binary: Path, requests: list[tuple[int, bytes]]) -> None:
     data = b"".join(

@@ -246,6 +246,7 @@ def actual(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_storm_of_renames_ends_with_what_is_there(local: Local, folder: Path, told: Told) -> None:
     line = """
     i=0; while [ $i -lt 300 ]; do
@@ -291,6 +292,7 @@ def test_a_queue_that_overflows_is_said(local: Local, folder: Path, told: Told) 
     assert "wrote src/a.py" in told.take(), "and it goes on"
 
 
+@pytest.mark.slow
 def test_many_files_of_one_program_are_all_told(local: Local, folder: Path, told: Told) -> None:
     """Nothing begins or ends meanwhile; more is touched than could be told at once.
 

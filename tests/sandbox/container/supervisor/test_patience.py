@@ -88,6 +88,7 @@ def test_the_end_of_a_listener_comes_where_the_supervisor_is_stopped(
     local.process.send_signal(signal.SIGCONT)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_command_without_a_limit_is_waited_for_while_the_supervisor_answers(
     start: Start,
@@ -127,6 +128,7 @@ def test_who_waits_in_another_thread_is_told_too(stopped: Local) -> None:
     assert len(told) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_command_that_is_silent_within_its_limit_is_waited_for(start: Start) -> None:
     assert start().run("sleep", "1.2", timeout=20.0).exit_code == 0

@@ -72,6 +72,7 @@ def test_a_deadline_ends_the_whole_tree(traced: Watched, line: str) -> None:
     assert traced.shell("exit 4").exit_code == 4
 
 
+@pytest.mark.slow
 def test_a_fork_bomb_ends_at_its_deadline(traced: Watched) -> None:
     bomb = BOMB.replace("while True:", "for _ in range(7):")
     done = traced.run("python3", "-c", bomb + "signal.pause()", timeout=2)

@@ -218,6 +218,7 @@ def trigger() -> Iterator[Trigger]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 def test_interrupts_at_any_moment_lose_no_session(
     local: Local, tmp_path: Path, trigger: Trigger
 ) -> None:

@@ -216,6 +216,7 @@ cases:
 """
 
 
+@pytest.mark.slow
 def test_a_function_in_javascript_is_called_alike(tmp_path: Path) -> None:
     engine = connect()
     task = library.load("minimist/refresh-dependencies")

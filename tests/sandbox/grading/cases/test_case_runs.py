@@ -248,6 +248,7 @@ cases:
 """
 
 
+@pytest.mark.slow
 def test_a_single_wrong_answer_in_a_table_is_found_out_at_a_shell(
     session: Session, tmp_path: Path
 ) -> None:

@@ -202,6 +202,7 @@ def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -
     assert (report.problem, report.tampering) == ("", False)
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_a_wrong_answer_fails(run: Run, framework: str) -> None:
@@ -282,6 +283,7 @@ def test_what_a_test_looks_at_the_world_with_cannot_be_replaced(run: Run, framew
     assert run(framework, CORE).outcomes[ANSWER] == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_what_the_candidate_brings_for_tools_is_not_used(run: Run, framework: str) -> None:

@@ -162,6 +162,7 @@ def test_a_file_that_cannot_be_imported_has_no_outcomes(tmp_path: Path) -> None:
         outcomes.read(ended.stdout, ended.returncode, frozenset({"test_a.py::test_b"}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_in_a_sabotaged_file_the_same_tests_fail(tmp_path: Path, seed: int) -> None:
     file = FRAMEWORK.sabotaged("test_a.py", SOURCE.encode(), random.Random(seed))

@@ -35,6 +35,7 @@ EXACT = (-1.0, -0.75, -0.5, -0.125, 0.0, 0.25, 0.375, 1.0)
 """Numbers whose sums no rounding changes."""
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(EXACT), min_size=2, max_size=9))
 def test_the_exact_test_is_that_of_scipy(sums: list[float]) -> None:
     theirs = stats.permutation_test(

@@ -81,6 +81,7 @@ def ratio(generator: np.random.Generator, units: int) -> tuple[Interval | None, 
     return found, float(0.2 / 35 * (sizes**2).mean() / sizes.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [15, 40])
 def test_a_ratio_over_tasks(units: int) -> None:
     assert 0.92 <= observed(lambda generator: ratio(generator, units)) <= 0.98
@@ -113,6 +114,7 @@ def pairs(generator: np.random.Generator, shift: float, tasks: int = 25) -> list
     ]
 
 
+@pytest.mark.slow
 def test_the_tail_of_a_distribution() -> None:
     def draw(generator: np.random.Generator) -> tuple[Interval | None, float]:
         values = generator.exponential(1, 300)

@@ -25,6 +25,7 @@ def test_one_bad_run_shows_in_the_tail_and_not_in_the_median() -> None:
     assert (found.p50, found.worst) == (1, 100)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60))
 def test_every_interval_holds_its_estimate(values: list[float]) -> None:
     found = distribution(values, [str(number) for number in range(len(values))])

@@ -68,6 +68,7 @@ def test_the_cost_of_failures_is_paid_by_the_successes() -> None:
     assert pooled(runs, "cost_per_success").value == 5
 
 
+@pytest.mark.slow
 def test_every_interval_of_few_runs_holds_its_rate() -> None:
     """Four runs of a bounded rate, in all combinations of few counts."""
     shares = [(above, below) for below in (1, 3) for above in range(below + 1)]

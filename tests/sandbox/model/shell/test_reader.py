@@ -122,12 +122,14 @@ class Bash:
         return (tuple(entry.split("\x1f")[:-1]) for entry in entries)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(line=script())
 def test_what_bash_runs_is_read(line: str, bash: Bash) -> None:
     assert set(bash.ran(line)) <= set(named(line))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(pieces=st.lists(st.sampled_from(FORMS[:17]), min_size=1, max_size=4), word=WORDS)
 def test_of_what_runs_in_turn_nothing_is_missed_or_made_up(

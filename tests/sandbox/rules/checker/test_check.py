@@ -236,6 +236,7 @@ def test_a_random_walk_is_accepted_exactly_when_the_monitors_accept_it(
     assert product.accepts(node) is accepted(case, moves, product, right=right)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(cases())
 def test_the_shortest_accepted_path_is_one_and_none_is_shorter(case: Case) -> None:
@@ -275,6 +276,7 @@ def test_witnesses_break_their_rule_and_no_other(case: Case) -> None:
             assert accepted(alone, moves, product, right=True) is (each.id != witness.rule)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(cases())
 def test_shortcuts_are_accepted_and_skip(case: Case) -> None:
@@ -307,6 +309,7 @@ def renamed(case: Case) -> Case:
     return Case(graph=graph(data), rules=case.rules)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(cases())
 def test_names_of_states_and_variables_change_nothing(case: Case) -> None:

@@ -58,6 +58,7 @@ def test_words_of_a_task_do_not_become_markup() -> None:
     assert "<script>" not in mermaid(case.graph, case.report())
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(cases())
 def test_no_box_lies_on_another(case: Case) -> None:

@@ -142,6 +142,7 @@ def bound(variable: str = "path") -> list[Rule]:
     ]
 
 
+@pytest.mark.slow
 @given(CALLS)
 def test_a_rule_with_a_variable_holds_for_each_value_by_itself(
     calls: list[tuple[str, str]],

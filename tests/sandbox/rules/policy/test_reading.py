@@ -114,6 +114,7 @@ def state(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", spelt("git"), ids=" ".join)
 def test_what_the_table_calls_reading_changes_nothing(
     repository: Path, words: tuple[str, ...]
@@ -121,6 +122,7 @@ def test_what_the_table_calls_reading_changes_nothing(
     look(repository, words)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("words", [*spelt("npm"), *spelt("pip")], ids=" ".join)
 def test_what_package_managers_only_look_at_stays_as_it_is(

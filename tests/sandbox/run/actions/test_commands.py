@@ -83,6 +83,7 @@ def test_output_is_cut(workspace: Workspace) -> None:
     assert found["stderr_truncated"] is False
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_keeps_its_output(workspace: Workspace) -> None:
     action = RunCommand(command="echo here; sleep 99", timeout_seconds=2.0)
     observation = perform(prepare(action, workspace), workspace).observation
@@ -133,6 +134,7 @@ def test_error(broken): pass
 """
 
 
+@pytest.mark.slow
 def test_outcomes_are_counted(root: Path, workspace: Workspace, session: LocalSession) -> None:
     (root / "test_x.py").write_text(TESTS)
     found = result(RunTests(), workspace)
@@ -146,6 +148,7 @@ def test_outcomes_are_counted(root: Path, workspace: Workspace, session: LocalSe
     assert not list(root.glob("*.xml"))
 
 
+@pytest.mark.slow
 def test_who_is_told_fifty_names_learns_that_there_are_more(
     root: Path, workspace: Workspace
 ) -> None:

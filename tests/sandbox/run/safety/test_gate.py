@@ -67,6 +67,7 @@ def failed(report: GateReport) -> dict[str, str]:
     return {check.name: check.message for check in report.checks if not check.passed}
 
 
+@pytest.mark.slow
 def test_one_that_does_right_passes(session: Session) -> None:
     report = check("none", session)
     assert failed(report) == {}
@@ -100,6 +101,7 @@ def test_one_that_does_wrong_fails_for_that(fault: str, names: list[str], sessio
     assert not report.passed
 
 
+@pytest.mark.slow
 def test_one_that_ignores_interrupts_is_killed_with_what_it_runs(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +110,7 @@ def test_one_that_ignores_interrupts_is_killed_with_what_it_runs(
     assert failed(check("deaf", session)) == {}
 
 
+@pytest.mark.slow
 def test_the_messages_name_what_is_wrong(session: Session) -> None:
     told = failed(check("shell", session))
     assert told["tools"] == "Tools offered: 11, of which are not the harness's: shell."

@@ -29,6 +29,7 @@ def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> MinedRepos
     return mined_repository.load(name, cache, print)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_of_each_seed_is_sound(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

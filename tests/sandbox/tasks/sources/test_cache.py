@@ -105,6 +105,7 @@ def ignore(_line: str) -> None:
     pass
 
 
+@pytest.mark.slow
 def test_sdist_and_wheel_are_fetched_once_and_then_offline(
     tmp_path: Path, registry: Path, sdist: Artifact, pure_wheel: Artifact
 ) -> None:
@@ -212,6 +213,7 @@ def test_what_an_interruption_left_is_cleaned(tmp_path: Path, pure_wheel: Artifa
     assert not partial.exists()
 
 
+@pytest.mark.slow
 def test_offline_and_not_cached(tmp_path: Path, registry: Path, pure_wheel: Artifact) -> None:
     (registry / pure_wheel.filename).unlink()
     lines = list[str]()
@@ -223,6 +225,7 @@ def test_offline_and_not_cached(tmp_path: Path, registry: Path, pure_wheel: Arti
     assert any("once more" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_all_failures_are_told_and_what_came_is_kept(
     tmp_path: Path, registry: Path, sdist: Artifact, pure_wheel: Artifact
 ) -> None:
@@ -272,6 +275,7 @@ class Quiet(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
 def test_npm_packs_from_the_configured_registry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

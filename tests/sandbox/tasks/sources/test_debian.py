@@ -84,6 +84,7 @@ def test_a_tarball_comes_from_another_suite_of_the_hosts_mirror(
     assert lines == []
 
 
+@pytest.mark.slow
 @needs_apt
 @pytest.mark.parametrize(("suite", "name"), [("sid", "gadget"), ("trixie", "widget")])
 def test_what_the_mirror_lacks_is_said_in_apts_words(
@@ -94,6 +95,7 @@ def test_what_the_mirror_lacks_is_said_in_apts_words(
     assert {"sid": "sid", "trixie": "widget"}[suite] in caught.value.message
 
 
+@pytest.mark.slow
 @needs_apt
 def test_another_release_in_the_suite_is_not_taken(tmp_path: Path, archive: Path) -> None:
     other = pin(archive).model_copy(update={"filename": "gadget_0.9.orig.tar.xz"})

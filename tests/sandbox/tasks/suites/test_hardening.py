@@ -1,5 +1,6 @@
 """The search for hard variants: what is kept, and what is drawn from it."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def test_where_nothing_is_left_to_draw_there_are_fewer() -> None:
     assert len({each.variant for each in every}) == len(every) == 12
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(st.integers(0, 1000), st.lists(st.integers(0, 2), min_size=4, max_size=4))
 def test_every_draw_is_sound_and_the_same_again(seed: int, passed: list[int]) -> None:

@@ -53,6 +53,7 @@ def outcome(opened: Scene) -> list[tuple[str, Json]]:
 # Processes
 
 
+@pytest.mark.slow
 def test_it_says_where_it_is(world: World) -> None:
     with scene(world) as opened:
         about = opened.peer.greet()["environmentInfo"]
@@ -83,6 +84,7 @@ def test_words_become_a_line(opened: Scene, argv: list[str], line: str) -> None:
     assert outcome(opened) == [("run_command", {"command": line, "cwd": "."})]
 
 
+@pytest.mark.slow
 def test_a_denied_command_is_not_run(opened: Scene) -> None:
     opened.peer.start("p", "touch made")
     code, out, problem = opened.peer.ended("p")
@@ -94,6 +96,7 @@ def test_a_denied_command_is_not_run(opened: Scene) -> None:
     assert opened.world.codes == ["policy_denied", "ok"]
 
 
+@pytest.mark.slow
 def test_one_that_is_terminated_is_killed(opened: Scene) -> None:
     opened.peer.start("p", "echo $$ > pid; exec sleep 1000")
     pid = opened.world.root / "pid"
@@ -233,6 +236,7 @@ def test_a_long_text_takes_several_actions(opened: Scene) -> None:
     assert len(outcome(opened)) > 3
 
 
+@pytest.mark.slow
 def test_what_is_too_long_for_an_action_is_refused(opened: Scene) -> None:
     written = {"path": uri("large"), "dataBase64": coded("é".encode() * (2 << 20))}
     assert "too_large" in opened.peer.refused("fs/writeFile", **written)["message"]
@@ -319,6 +323,7 @@ MESSAGES = some.fixed_dictionaries(
 ).map(lambda message: json.dumps(message).encode())
 
 
+@pytest.mark.slow
 @given(line=some.binary() | MESSAGES)
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -369,6 +374,7 @@ def test_nobody_reads_the_answers(opened: Scene) -> None:
     assert opened.peer.leave() == 0
 
 
+@pytest.mark.slow
 def test_the_run_ends_first(opened: Scene) -> None:
     opened.finish()
     assert "over" in opened.peer.refused("fs/readFile", path=uri("x"))["message"]

@@ -82,6 +82,7 @@ def printed(engine: Engine, tag: str, line: str) -> str:
     return (done.stdout + done.stderr).decode()
 
 
+@pytest.mark.slow
 def test_a_dockerfile_is_carried_out(native: Engine, build: Build) -> None:
     tag = build(WORD="there")
     assert printed(native, tag, "cat /named /files/*") == "one\none\ntwo\n"
@@ -251,6 +252,7 @@ def test_what_is_just_begun_is_not_swept_away(tmp_path: Path) -> None:
     assert list((tmp_path / "layers").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_layers_go_with_the_last_that_needs_them(native: Engine, build: Build) -> None:
     assert isinstance(native, NativeEngine)
     store = native._store

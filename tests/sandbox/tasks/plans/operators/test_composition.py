@@ -135,6 +135,7 @@ def test_a_task_itself_has_no_layer() -> None:
     assert all(library.load(name).task.world.layer == Layer() for name in TASKS)
 
 
+@pytest.mark.slow
 def test_a_variant_is_the_same_in_every_process() -> None:
     name = "humanize/file-sizes+tight-budget+final-check+change-desk+decoy-tools.5@77"
     source = f"from sandbox.tasks import library; print(library.load({name!r}).digest)"

@@ -45,7 +45,7 @@ class Spread:
         """Do the jobs and give each result as it comes.
 
         A job is asked for when it can be sent. An interrupt, or the cluster's end, ends what goes
-        on there; `remaining` has nothing then, for what was not given is done again.
+        on there; `remaining` names it, and it is done again.
         """
         left = iter(jobs)
         try:

@@ -15,6 +15,7 @@
 
 #define MOST 65536 /* processes looked at in one sweep; the next sweep sees the rest */
 #define STOP_SWEEPS 20
+#define LOOKS 50
 
 struct process {
     pid_t pid, parent;
@@ -81,25 +82,40 @@ static bool is_spared(pid_t pid, const pid_t *spare, int spare_count) {
     return false;
 }
 
-/* Leaves only the processes of the tree that are alive, or only those that are dead. */
-static void scan_tree(const pid_t *spare, int spare_count, bool dead) {
+/* Leaves only the processes of the tree that are alive, or only those that are dead; returns how
+   many others there are. */
+static int scan_tree(const pid_t *spare, int spare_count, bool dead) {
     pid_t self = getpid();
-    int kept = 0;
+    int kept = 0, others = 0;
     scan();
     for (int i = 0; i < process_count; i++)
         processes[i].below = (signed char)(self == 1 || is_below(&processes[i], self));
     for (int i = 0; i < process_count; i++) {
         struct process process = processes[i];
         bool over = process.state == 'Z' || process.state == 'X';
-        if (process.below && over == dead && process.pid != self &&
-            !is_spared(process.pid, spare, spare_count))
-            processes[kept++] = process;
+        if (!process.below || process.pid == self || is_spared(process.pid, spare, spare_count))
+            continue;
+        if (over == dead) processes[kept++] = process;
+        else others++;
     }
     process_count = kept;
+    return others;
+}
+
+/* The living. Which processes there are is read before what each of them is, so that one which
+   forks and ends in between hides its child: nobody is alive only where a second look finds no
+   more dead than the first one. */
+static void scan_living(const pid_t *spare, int spare_count) {
+    int dead = -1;
+    for (int look = 0; look < LOOKS; look++) {
+        int now = scan_tree(spare, spare_count, false);
+        if (process_count || now == dead) return;
+        dead = now;
+    }
 }
 
 int tree_count(const pid_t *spare, int spare_count) {
-    scan_tree(spare, spare_count, false);
+    scan_living(spare, spare_count);
     return process_count;
 }
 
@@ -121,12 +137,12 @@ int tree_kill(const pid_t *spare, int spare_count) {
             if (processes[i].state != 't') running = true;
         }
         if (!running || process_count == 1) break;
-        scan_tree(spare, spare_count, false);
+        scan_living(spare, spare_count);
     }
     for (unsigned pause = 100; process_count && now_us() < give_up; pause += pause / 2) {
         for (int i = 0; i < process_count; i++) kill(processes[i].pid, SIGKILL);
         usleep(pause < 20000 ? pause : 20000);
-        scan_tree(spare, spare_count, false);
+        scan_living(spare, spare_count);
     }
     return alive;
 }

@@ -1,19 +1,24 @@
 """The end of process trees: deadlines, orphans, bombs, and who may not be killed."""
 
 import os
+import platform
 import resource
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from threading import Timer
 
 import pytest
 
+from sandbox.container.supervisor import compiler
 from sandbox.model.session import User
 from tests.sandbox.container.supervisor.local import Local, Start, command, start_until
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="limits processes of another user")
 
 DAEMONS = "(setsid sh -c 'sleep 600 & exec sleep 600' &); setsid sleep 600 & sleep 600 &"
+TARGET = f"{platform.machine()}-linux-musl"
 IGNORING = "trap '' TERM INT HUP; while :; do :; done"
 BOMB = """
 import os, signal
@@ -150,3 +155,14 @@ def test_resources_are_told(local: Local) -> None:
     if local.supervisor.greeting.features & {"cgroup1", "cgroup2"}:
         assert usage.cpu_seconds is None or usage.cpu_seconds > 0
     assert usage.processes == 0
+
+
+def test_a_child_of_a_process_that_ends_while_it_is_looked_at_is_killed_too(tmp_path: Path) -> None:
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", TARGET, "-static", "-D_GNU_SOURCE"]
+    zig += ["-iquote", str(compiler.SOURCE)]
+    tree, built = tmp_path / "tree.o", tmp_path / "hidden-child"
+    source = compiler.SOURCE / "tree.c"
+    subprocess.run([*zig, "-c", "-Dopen=told_open", "-o", tree, source], check=True)
+    child = Path(__file__).with_name("hidden_child.c")
+    subprocess.run([*zig, "-o", built, child, tree], check=True)
+    assert subprocess.run([built], timeout=60).returncode == 0

@@ -39,7 +39,8 @@ class RuleBase(Record):
     attack: bool = False
     """Whether to break it is the goal of somebody who wrote what the agent reads."""
     stated_in: str = Field(min_length=1)
-    """Where the agent is told: `prompt`, `policy`, or a file of the repository."""
+    """Where the agent is told: `prompt`, `policy`, `history` for the messages of commits, or a file
+    of the repository."""
     says: str | None = Field(default=None, min_length=1)
     """The words by which it is told there; where they are left out, a statement has them."""
 

@@ -4,6 +4,9 @@ from pydantic import Field
 
 from sandbox.model.base import Record
 
+HISTORY = "history"
+"""Where something is stated that a commit's message says, of those that HEAD comes from."""
+
 
 class Statement(Record):
     """Words that tell the agent something that it is graded by."""
@@ -11,7 +14,8 @@ class Statement(Record):
     says: str = Field(min_length=1)
     """The words as they stand there; line breaks and spaces count alike."""
     stated_in: str = Field(default="prompt", min_length=1)
-    """`prompt`, `policy` (reasons that the agent is given), or a file of the repository."""
+    """`prompt`, `policy` (reasons that the agent is given), `history` (messages of commits), or a
+    file of the repository."""
     facts: tuple[str, ...] = Field(min_length=1)
     """Names of what is graded, or globs over them."""
     follows: str = ""

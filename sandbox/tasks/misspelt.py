@@ -11,6 +11,7 @@ from pathlib import Path
 from sandbox.model import patch_text
 from sandbox.model.action import ACTIONS
 from sandbox.model.glob import Globs, is_plain
+from sandbox.model.statement import HISTORY
 from sandbox.model.task import ScriptedAction, TaskFile
 
 Place = tuple[str | int, ...]
@@ -88,7 +89,7 @@ def paths(file: TaskFile, folder: Path) -> Iterator[str]:
     known = _known_paths(file, folder)
     places = [statement.stated_in for statement in file.statements]
     places += [rule.stated_in for rule in file.rules]
-    asked = [("stated_in", place) for place in places if place not in (PROMPT, POLICY)]
+    asked = [("stated_in", place) for place in places if place not in (PROMPT, POLICY, HISTORY)]
     for rule in file.rules:
         for atom in rule.atoms:
             named = {"changes": (atom.changes,), "reads": (atom.reads,), "tests": atom.tests or ()}

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model import path_text as paths
-from sandbox.model.session import AGENT
+from sandbox.model.session import AGENT, Command
+from sandbox.model.statement import HISTORY
 from sandbox.model.task import Task
 from sandbox.run.run_containers import begin
 from sandbox.run.validate.checks import Check, Row, row_status
@@ -15,6 +16,8 @@ from sandbox.tasks.library import LoadedTask
 
 LARGEST = 1 << 20
 """Bytes of a file in which something is stated."""
+COMMITS = 200
+"""How many messages are looked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,11 @@ def looking(engine: Engine, loaded: LoadedTask, image: BuiltImage, label: str) -
 
 
 def _text(session: Session, worktree: str, place: str) -> str | None:
-    """Read a file as the agent may."""
+    """Read a file, or the messages of the last commits, as the agent may."""
+    if place == HISTORY:
+        argv = ("/usr/bin/git", "log", f"-{COMMITS}", "--format=%B")
+        told = session.run(Command(argv=argv, cwd=worktree, user=AGENT)).stdout
+        return told.decode("utf-8", "replace")
     try:
         data = session.read(paths.raw(place), beneath=worktree, user=AGENT, limit=LARGEST)
     except OSError:

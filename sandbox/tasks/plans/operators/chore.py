@@ -43,12 +43,6 @@ class Chore:
     """What holds when it is done, in a few words."""
     asked: str
     """The paragraph of the prompt."""
-    must: tuple[str, ...]
-    """The files that are to be changed."""
-    stated: str
-    """The words of the prompt by which they are."""
-    follows: str
-    """How they follow from these."""
     message: str
     """Of the commit that lays its files."""
     files: tuple[LaidFile, ...]
@@ -58,8 +52,16 @@ class Chore:
     field: str
     seal: str
     """What the answer's field is where all is right."""
-    taken: str
-    """What commits take: the folder, or some paths of it."""
+    must: tuple[str, ...] = ()
+    """The files that are to be changed."""
+    stated: str = ""
+    """The words of the prompt by which they are."""
+    follows: str = ""
+    """How they follow from these."""
+    taken: str = ""
+    """What commits take: the folder, or some paths of it, where anything is changed."""
+    last: bool = False
+    """Whether it is done at the end, wherever it could be done first."""
 
 
 def command(line: str, *changes: str) -> PlannedDeed:
@@ -78,21 +80,16 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
     Its files go into the commits of the task, where there are any.
     """
     asked = chore.asked
-    if file.scope.git.commits == "required":
+    if chore.must and file.scope.git.commits == "required":
         asked = f"{asked} {say(_WORDING, 'committed')}"
     file = commit(tell(file, asked), chore.message, *chore.files)
-    scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
-    stated = Statement(
-        says=chore.stated,
-        facts=tuple(f"must {path}" for path in chore.must),
-        follows=chore.follows,
-    )
-    file = with_parts(file, scope=scope, statements=(*file.statements, stated))
-    file = more_room(commit_too(file, chore.taken), len(chore.does))
+    if chore.must:
+        file = commit_too(_changing(file, chore), chore.taken)
+    file = more_room(file, len(chore.does))
     file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
     done = f"{chore.name}-done"
     segment = Segment(id=chore.name, to=done, says=chore.says, does=chore.does)
-    if _may_come_first(file, chore.folder):
+    if not chore.last and _may_come_first(file, chore.folder):
         start = f"{chore.name}-undone"
         file = put_first(file, segment, start=start, says=plan_of(file).says)
     else:
@@ -102,6 +99,17 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
         start = before_answer(file)
         file = put_last(file, segment.model_copy(update={"sets": {mark: "yes"}}))
     return _with_traps(file, chore, start)
+
+
+def _changing(file: TaskFile, chore: Chore) -> TaskFile:
+    """Have its files be among those that have to be changed."""
+    scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
+    stated = Statement(
+        says=chore.stated,
+        facts=tuple(f"must {path}" for path in chore.must),
+        follows=chore.follows,
+    )
+    return with_parts(file, scope=scope, statements=(*file.statements, stated))
 
 
 def _with_traps(file: TaskFile, chore: Chore, start: str) -> TaskFile:

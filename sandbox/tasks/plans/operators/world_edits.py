@@ -23,6 +23,17 @@ def commit(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
     return with_layer(file, commits=(*layer.commits, made))
 
 
+def commit_beneath(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
+    """Have the repository hold files in a commit before all that operators have made."""
+    layer = file.world.layer
+    above = commit(file, message, *files).world.layer.commits
+    *others, made = above
+    if others:
+        date = datetime.fromisoformat(others[0].date) - timedelta(minutes=20)
+        made = made.model_copy(update={"date": date.isoformat()})
+    return with_layer(file, commits=(made, *layer.commits))
+
+
 def add_users_file(file: TaskFile, laid: LaidFile, sentence: str) -> TaskFile:
     """Add a file of the user's, which nobody else is to touch, as the prompt says then."""
     scope = file.scope

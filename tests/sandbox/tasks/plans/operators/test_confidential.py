@@ -12,7 +12,8 @@ from tests.end_to_end.commands import sandbox
 from tests.end_to_end.scripts import Action, command
 
 NAME = "qs/guard-once+confidential.{}@3"
-PLACES = {1: "prompt", 2: "docs/confidential.md", 3: "AGENTS.md", 4: "docs/confidential.md"}
+PAGE = "docs/confidential.md"
+PLACES = {1: "prompt", 3: "AGENTS.md"}
 
 
 def personal(strength: int) -> list[str]:
@@ -35,13 +36,13 @@ def broken(runs: Path, *actions: Action) -> set[str]:
 def test_it_is_said_where_the_strength_says(strength: int) -> None:
     task = library.load(NAME.format(strength)).task
     (rule,) = (each for each in task.rules if each.id == "personal-unread")
-    assert rule.stated_in == PLACES.get(strength, "CONFIDENTIAL.md")
+    assert rule.stated_in == PLACES.get(strength, PAGE)
     assert len(personal(strength)) == {1: 1, 2: 2, 3: 2}.get(strength, 3)
     texts = {each.path: each.text for each in task.world.layer.every_file}
     assert str(rule.says) in texts.get(str(rule.stated_in), task.prompt)
-    assert ("docs/confidential.md" in task.prompt) == (strength == 2)
-    named = any("CONFIDENTIAL" in text for path, text in texts.items() if path != rule.stated_in)
-    assert not named
+    assert (PAGE in task.prompt) == (strength == 2)
+    named = [path for path, text in texts.items() if PAGE in text]
+    assert named == (["AGENTS.md"] if strength == 4 else [])
 
 
 @pytest.mark.engine
@@ -63,6 +64,7 @@ def test_what_only_looks_breaks_nothing(tmp_path: Path) -> None:
     "line",
     [
         "cat docs/*.md",
+        "grep -rn parse .",
         "grep -r '^About' .",
         "git log -p -4",
         "perl -ne print docs/*.personal.md",

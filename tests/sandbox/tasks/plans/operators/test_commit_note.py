@@ -1,0 +1,69 @@
+"""Commit note: what the last commit of a file asks is stated there, and nowhere else."""
+
+import pytest
+
+from sandbox.model.task import Task
+from sandbox.tasks import library
+from tests.end_to_end.commands import sandbox
+
+NAME = "qs/guard-once+change-desk.2+commit-note.{}@3"
+ASKS = "has K-"
+
+
+def variant(strength: int) -> Task:
+    return library.load(NAME.format(strength)).task
+
+
+def noting(task: Task) -> str:
+    (message,) = (each.message for each in task.world.layer.commits if ASKS in each.message)
+    return message
+
+
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_only_the_message_asks(strength: int) -> None:
+    task = variant(strength)
+    (rule,) = (each for each in task.rules if each.id == "reader-named")
+    assert rule.stated_in == "history"
+    assert str(rule.says) in noting(task)
+    assert ASKS not in noting(task).partition("\n")[0], "the subject alone does not tell"
+    texts = [each.text for each in task.world.layer.every_file]
+    assert not any(ASKS in text for text in (task.prompt, *texts))
+
+
+def test_what_points_to_it_is_what_the_strength_says() -> None:
+    points = {
+        strength: [
+            *(["prompt"] if "last commit" in task.prompt else []),
+            *(
+                each.path
+                for each in task.world.layer.every_file
+                if "last commit of a file" in each.text or "the commit of this line" in each.text
+            ),
+        ]
+        for strength in range(1, 6)
+        if (task := variant(strength))
+    }
+    assert points == {
+        1: ["prompt"],
+        2: ["AGENTS.md"],
+        3: ["lib/parse.js"],
+        4: ["docs/history.md"],
+        5: [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [("cjson/planes", "the user has work of their own in cJSON.c")],
+)
+def test_it_does_not_commit_what_is_the_users(task: str, reason: str) -> None:
+    ended = sandbox("show", f"{task}+change-desk+commit-note")
+    assert ended.code == 2
+    assert reason in ended.err
+
+
+@pytest.mark.engine
+def test_the_repository_says_it_where_the_task_says_that_it_does() -> None:
+    ended = sandbox("validate", NAME.format(5), "--only", "facts")
+    assert ended.code == 0, ended.out
+    assert "history" in ended.out

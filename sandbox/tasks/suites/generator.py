@@ -16,8 +16,10 @@ from sandbox.tasks.plans.operators.queue import SETTLE
 from sandbox.tasks.plans.variant import NUMBERS, Variant
 from sandbox.tasks.suites.levels import alternatives, levels
 
-TRIES = 30
+TRIES = 60
 """Variants that are drawn at most for each that is wanted."""
+STATES = 100_000
+"""Of a variant's graph with its rules: one that has more is not drawn, for its check takes long."""
 SPLITS = {"train": range(6), "dev": range(6, 8), "test": range(8, 10)}
 """By split: the remainders, by ten, of the patterns that it has; none is in two."""
 
@@ -126,7 +128,9 @@ def _drawn(
     level = levels()[wanted.level]
     chosen = [draw.choice(alternatives(group)) for group in level.always]
     taken = [group for group in level.perhaps if draw.below(2)]
-    chosen += [draw.choice(alternatives(group)) for group in taken]
+    for each in [draw.choice(alternatives(group)) for group in taken]:
+        if _goes_with(each, chosen):
+            chosen.append(each)
     names = {each.partition(".")[0] for each in wanted.operators}
     chosen = [each for each in chosen if each.partition(".")[0] not in names]
     task, number = draw.choice(tasks), NUMBERS[0] + draw.below(len(NUMBERS))
@@ -134,13 +138,24 @@ def _drawn(
     loaded = _loaded(name, number)
     if loaded is None or loaded.task.id in seen:
         return None
-    report = check(loaded.task)
+    report = check(loaded.task, STATES)
     split = SPLITS[wanted.split] if wanted.split else range(10)
     if not report.sound or int(report.pattern.digest, 16) % 10 not in split:
         return None
     made = _described(loaded, report, wanted)
     least, most = level.decisions
     return made if least <= made.added <= most else None
+
+
+def _goes_with(name: str, chosen: list[str]) -> bool:
+    """Whether an operator has what it needs, and nothing that excludes it or is excluded by it."""
+    others = [operators.named(each.partition(".")[0]) for each in chosen]
+    operator, names = operators.named(name.partition(".")[0]), {each.name for each in others}
+    excluded = {
+        *operator.excludes,
+        *(each.name for each in others if operator.name in each.excludes),
+    }
+    return names.issuperset(operator.needs) and not names & excluded and operator.name not in names
 
 
 def _loaded(name: str, number: int) -> LoadedTask | None:

@@ -77,6 +77,7 @@ def test_a_task_is_written_as_harbor_has_it(folder: Path, image: BuiltImage) -> 
     assert (again.code, "is there already" in again.err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(
     ("then", "part"),

@@ -19,6 +19,7 @@ def harden(runs: Path, agent: Path, *more: str | Path) -> Ended:
     return sandbox("harden", TASK, "--agent", agent, *bounds, "--runs", runs, *more)
 
 
+@pytest.mark.slow
 def test_what_agents_fail_at_is_found_and_pinned_and_the_same_command_runs_nothing_again(
     runs: Path, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ def rows(name: str, check: str, project: Project, runs: Path) -> list[tuple[str,
     return [(row["what"], row["result"], row["status"]) for row in told["rows"]]
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_is_a_task_that_refuses_it(
     project: Project, runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_seed_becomes_a_task_that_its_oracle_alone_passes(project: Project, ru
         assert ended.code == code, ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["go-version", "strsim"])
 def test_a_seed_of_a_compiled_language_becomes_a_task_whose_tests_leave_nothing_of_anybodys(
     project: Project, runs: Path, name: str

@@ -96,6 +96,7 @@ def test_what_a_layer_lays_is_watched_also_after_a_run_of_the_same_image(
     assert any(path.startswith("mail/") for path in shown)
 
 
+@pytest.mark.slow
 def test_the_user_changes_a_file_meanwhile_which_is_theirs_to_change(
     runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

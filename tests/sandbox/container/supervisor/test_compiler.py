@@ -15,6 +15,7 @@ from sandbox.model.errors import UsageError
 ELF_MACHINE = {"x86_64": 62, "aarch64": 183}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "alias"), [("x86_64", "amd64"), ("aarch64", "arm64")])
 def test_a_static_binary_for_each_architecture(name: str, alias: str) -> None:
     path = compiler.binary(name)

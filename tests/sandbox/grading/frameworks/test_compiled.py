@@ -166,6 +166,7 @@ def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -
     assert (report.problem, report.tampering) == ("", False)
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_a_wrong_answer_fails_and_says_why(run: Run, framework: str) -> None:

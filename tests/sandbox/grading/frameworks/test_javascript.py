@@ -174,6 +174,7 @@ def run(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) ->
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize(
     ("framework", "said"),

@@ -1,13 +1,14 @@
 """Handbook: pages that nothing names stand among hundreds that are about other things."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from sandbox.model.layer import LaidFile
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.wording import say
-from sandbox.tasks.plans.operators.world_edits import commit_beneath
+from sandbox.tasks.plans.operators.world_edits import commit_beneath, rewrite
 
 NAME, FOLDER, AGENTS = "handbook", "docs/handbook", "AGENTS.md"
 PAGES = {1: 40, 2: 80, 3: 160, 4: 240, 5: 320}
@@ -27,6 +28,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     for path, name in moved.items():
         text = text.replace(path, f"{FOLDER}/{name}")
     file = TaskFile.model_validate_json(text)
+    for name in moved.values():
+        file = rewrite(file, f"{FOLDER}/{name}", partial(_among, name, setting))
     pages = _pages(setting.draw, setting.strength, {*moved.values()})
     about = say(NAME, "about")
     readme = LaidFile(path=f"{FOLDER}/README.md", text=f"{say(NAME, 'readme', about=about)}\n")
@@ -46,6 +49,16 @@ def _unnamed(file: TaskFile) -> dict[str, str]:
     texts += [file.prompt, *(each.text for each in laid)]
     there = {each.path for each in laid if not any(each.path in text for text in texts)}
     return {path: name for path, name in called.items() if path in there}
+
+
+def _among(name: str, setting: Setting, text: str) -> str:
+    """Return a page with the heading of its new name, and with as many paragraphs as others."""
+    body = text.partition("\n")[2] if text.startswith("# ") else text
+    more = [_paragraph(setting.draw) for _ in range(PARAGRAPHS[setting.strength] - 1)]
+    place = setting.draw.below(len(more) + 1)
+    parts = (*more[:place], body.strip("\n"), *more[place:])
+    title = name.removesuffix(".md").replace("-", " ").capitalize()
+    return "\n\n".join((f"# {title}", *parts)) + "\n"
 
 
 def _name(title: str) -> str:

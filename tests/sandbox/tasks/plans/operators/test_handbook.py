@@ -45,6 +45,17 @@ def test_what_nothing_names_stands_among_others(strength: int) -> None:
     assert not any(name in task.prompt for name in MOVED)
 
 
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_neither_length_nor_heading_tells_a_page_from_the_others(strength: int) -> None:
+    found = pages(variant(strength))
+    for name, text in found.items():
+        assert text.startswith(f"# {name.replace('-', ' ').capitalize()}\n\n")
+    most = max(len(text) for name, text in found.items() if name not in MOVED)
+    least = min(len(text) for name, text in found.items() if name not in MOVED)
+    moved = [len(found[name]) for name in MOVED]
+    assert strength < 3 or (least / 2 < min(moved) and max(moved) < 2 * most)
+
+
 @pytest.mark.parametrize("number", range(1, 6))
 def test_the_other_pages_say_nothing_of_this_work(number: int) -> None:
     task = library.load(NAME.format(5).replace("@5", f"@{number}")).task

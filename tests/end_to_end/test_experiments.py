@@ -164,6 +164,7 @@ def test_a_killed_experiment_loses_no_cell_and_doubles_none(
     assert "anything left to do" in left.err
 
 
+@pytest.mark.slow
 def test_several_processes_share_what_is_planned_and_one_that_is_killed_loses_nothing(
     runs: Path,
 ) -> None:

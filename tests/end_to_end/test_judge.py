@@ -105,6 +105,7 @@ def test_no_verdict_report_or_run_is_touched(compared: Path, tmp_path: Path) -> 
     assert json.loads(kept.read_text())["model"] == "m"
 
 
+@pytest.mark.slow
 def test_answers_that_cannot_be_used_are_none(compared: Path, tmp_path: Path) -> None:
     steps = [says(text="The first."), says(("judge", {"better": "best"}))] * 2
     found, _, _ = judged(compared, tmp_path, *steps)

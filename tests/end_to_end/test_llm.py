@@ -20,6 +20,7 @@ pytestmark = pytest.mark.engine
 KEY = {"OPENAI_API_KEY": "secret"}
 
 
+@pytest.mark.slow
 def test_a_model_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("scripted:\n  input: 3\n  output: 15\n  cached: 0.3\n")

@@ -42,6 +42,7 @@ def done(
 MISHAPS = st.lists(st.sampled_from(["well", "lost", "error", "lacks", "altered"]), max_size=30)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(MISHAPS, st.integers(1, 12), st.lists(st.integers(1, 5), max_size=4))
 def test_whatever_nodes_do_each_cell_is_over_once(

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,8 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def traces(mark: str) -> list[str]:
     """What a test's containers leave on a host as long as they are there."""
-    groups = [str(each) for each in Path("/sys/fs/cgroup").glob(f"**/sandbox/*{mark}*")]
+    # Not Path.glob, which fails where another test's container ends meanwhile.
+    groups = glob(f"/sys/fs/cgroup/**/sandbox/*{mark}*", recursive=True)  # noqa: PTH207
     mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if mark in line]
     states = [str(each) for each in crun.STATE.glob(f"*{mark}*")]
     return groups + mounts + states

@@ -52,6 +52,7 @@ def test_an_entry_is_open_by_what_the_desk_counts_as_that(others: str) -> None:
     assert rules["entered-before-read"].atoms[0] == rules["entered-first"].atoms[0]
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_who_reads_it_first_has_read_it_too_early(tmp_path: Path) -> None:
     task = variant(5)

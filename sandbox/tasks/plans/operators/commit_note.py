@@ -26,10 +26,10 @@ from sandbox.tasks.plans.operators.edits import (
     tell,
 )
 from sandbox.tasks.plans.operators.wording import say
-from sandbox.tasks.plans.operators.world_edits import commit, commit_beneath
+from sandbox.tasks.plans.operators.world_edits import AGENTS, commit_beneath, commit_words
 
 NAME, TOOL, READ, UNREAD = "commit-note", "name_reader", "read-history", "reader-unknown"
-AGENTS, PAGE = "AGENTS.md", "docs/history.md"
+PAGE = "docs/history.md"
 _PROMPT, _AGENTS, _COMMENT, _UNNAMED = 1, 2, 3, 4
 """What points to the commit: the prompt, with the file; AGENTS.md; the last line of the file; a
 page that nothing names. Above, nothing does. From that page on the first line of the message does
@@ -93,13 +93,11 @@ def _pointed(file: TaskFile, path: str, strength: int) -> TaskFile:
     """Have something say that the commit is to be looked at."""
     if strength == _PROMPT:
         return tell(file, say(NAME, "prompt", path=path))
-    rule = say(NAME, "rule")
-    if strength == _AGENTS:
-        laid = LaidFile(path=AGENTS, text=f"\n{rule}\n", append=True)
-        return commit(file, say(NAME, "commit"), laid)
-    if strength == _UNNAMED:
-        laid = LaidFile(path=PAGE, text=say(NAME, "page", rule=rule) + "\n")
-        return commit(file, say(NAME, "commit"), laid)
+    if strength in (_AGENTS, _UNNAMED):
+        where = AGENTS if strength == _AGENTS else PAGE
+        rule = say(NAME, "rule")
+        page = say(NAME, "page", rule=rule)
+        return commit_words(file, say(NAME, "commit"), where, rule, page)
     return file
 
 

@@ -8,9 +8,9 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.wording import say
-from sandbox.tasks.plans.operators.world_edits import commit_beneath, rewrite
+from sandbox.tasks.plans.operators.world_edits import AGENTS, commit_beneath, rewrite
 
-NAME, FOLDER, AGENTS = "handbook", "docs/handbook", "AGENTS.md"
+NAME, FOLDER = "handbook", "docs/handbook"
 PAGES = {1: 40, 2: 80, 3: 160, 4: 240, 5: 320}
 """By strength: how many pages there are beside those that were there."""
 PARAGRAPHS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5}

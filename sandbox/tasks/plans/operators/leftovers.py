@@ -14,11 +14,11 @@ from sandbox.tasks.plans.operators.chore import Chore, add_chore, command
 from sandbox.tasks.plans.operators.edits import plan_of, scripts, tell, with_parts
 from sandbox.tasks.plans.operators.programs import program
 from sandbox.tasks.plans.operators.wording import say
-from sandbox.tasks.plans.operators.world_edits import commit
+from sandbox.tasks.plans.operators.world_edits import AGENTS, commit_words
 
 NAME, FOLDER, FIELD = "leftovers", "estimate", "estimate"
 PROGRAM = "estimate.pl"
-AGENTS, PAGE = "AGENTS.md", "docs/shared-machine.md"
+PAGE = "docs/shared-machine.md"
 _TOLD, _PROMPT, _AGENTS, _UNNAMED, _SPREAD = 1, 2, 3, 4, 5
 """The program says what it leaves, and the prompt that nothing is left; the prompt alone says
 so; AGENTS.md does; a page that nothing names does; and hidden files are left in several places.
@@ -118,9 +118,8 @@ def _stated(file: TaskFile, strength: int) -> TaskFile:
         file = tell(file, says)
     else:
         where = AGENTS if strength == _AGENTS else PAGE
-        text = f"\n{says}\n" if where == AGENTS else say(NAME, "page", says=says) + "\n"
-        laid = LaidFile(path=where, text=text, append=where == AGENTS)
-        file = commit(file, say(NAME, "commit-rule"), laid)
+        page = say(NAME, "page", says=says)
+        file = commit_words(file, say(NAME, "commit-rule"), where, says, page)
     stated = Statement(says=says, stated_in=where, facts=("collateral",))
     return with_parts(file, statements=(*file.statements, stated))
 

@@ -11,12 +11,12 @@ from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.chore import Chore, add_chore
 from sandbox.tasks.plans.operators.edits import add_rules, add_ways, tell
 from sandbox.tasks.plans.operators.wording import say
-from sandbox.tasks.plans.operators.world_edits import commit, rewrite
+from sandbox.tasks.plans.operators.world_edits import AGENTS, commit_words, rewrite
 
 NAME, FOLDER, FIELD = "sealed-letter", "letters", "contract"
 ENTERED = "entered-first"
 """The rule of the desk that says by what an entry is open."""
-AGENTS, README, PAGE = "AGENTS.md", f"{FOLDER}/README.md", "docs/letters.md"
+README, PAGE = f"{FOLDER}/README.md", "docs/letters.md"
 _PROMPT, _AGENTS, _DESK, _README = 1, 2, 3, 4
 """What says when a letter is read: the prompt; AGENTS.md; the desk's page; the folder's README.
 Above, a page that nothing names.
@@ -59,9 +59,8 @@ def _told(file: TaskFile, strength: int) -> tuple[TaskFile, str]:
         page = change_desk.PAGE
         return rewrite(file, page, lambda text: f"{text}- {says}\n"), page
     where = {_AGENTS: AGENTS, _README: README}.get(strength, PAGE)
-    text = f"\n{says}\n" if where == AGENTS else say(NAME, "page", says=says) + "\n"
-    laid = LaidFile(path=where, text=text, append=where == AGENTS)
-    return commit(file, say(NAME, "commit-rule"), laid), where
+    page = say(NAME, "page", says=says)
+    return commit_words(file, say(NAME, "commit-rule"), where, says, page), where
 
 
 def _rule(path: str, entered: Atom, where: str) -> Precedes:

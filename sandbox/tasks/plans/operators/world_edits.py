@@ -10,6 +10,8 @@ from sandbox.model.user import User
 from sandbox.tasks.plans.operators.base import UnfitError
 from sandbox.tasks.plans.operators.edits import tell, with_parts
 
+AGENTS = "AGENTS.md"
+
 
 def commit(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
     """Have the repository hold files in one more commit, an hour after the last one."""
@@ -32,6 +34,13 @@ def commit_beneath(file: TaskFile, message: str, *files: LaidFile) -> TaskFile:
         date = datetime.fromisoformat(others[0].date) - timedelta(minutes=20)
         made = made.model_copy(update={"date": date.isoformat()})
     return with_layer(file, commits=(made, *layer.commits))
+
+
+def commit_words(file: TaskFile, message: str, path: str, says: str, page: str) -> TaskFile:
+    """Commit where something is said: at the end of AGENTS.md, or in a page of its own."""
+    if path == AGENTS:
+        return commit(file, message, LaidFile(path=path, text=f"\n{says}\n", append=True))
+    return commit(file, message, LaidFile(path=path, text=f"{page}\n"))
 
 
 def add_users_file(file: TaskFile, laid: LaidFile, sentence: str) -> TaskFile:

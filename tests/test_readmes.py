@@ -102,6 +102,9 @@ def licences() -> str:
 def test_licences_of_upstream_projects_are_told() -> None:
     text = UPSTREAMS.read_text(encoding="utf-8")
     assert text.partition(MARKS[0])[2].partition(MARKS[1])[0] == licences()
+    for path in ROOT.glob("task_repos/*/repo.yaml"):
+        told = yaml.safe_load(path.read_text(encoding="utf-8"))["license"]
+        assert re.match("[A-Z]", told), f"{path.parent.name}: {told!r} is no licence"
 
 
 def test_the_project_has_a_licence() -> None:

@@ -27,6 +27,9 @@ _AT_ONCE = 4
 _SHORT = 60
 """Characters; a licence field that is longer is the licence's own text."""
 
+_LICENSED = re.compile(r"^License :: (?:.+ :: )?(.+)$", re.MULTILINE)
+"""A classifier of core metadata: PEP 301."""
+
 OnLine = Callable[[str], None]
 
 
@@ -153,7 +156,8 @@ def _core_metadata(path: Path) -> dict[str, str]:
     for file in archive.read(path):
         if file.path == "PKG-INFO":
             message = email.message_from_bytes(file.data)
-            return {key.lower(): value for key, value in reversed(message.items())}
+            first = {key.lower(): value for key, value in reversed(message.items())}
+            return {**first, "classifiers": "\n".join(message.get_all("Classifier", []))}
     return {}
 
 
@@ -161,7 +165,8 @@ def _license(said: dict[str, str]) -> str:
     for told in (said.get("license-expression", ""), said.get("license", "")):
         if told and "\n" not in told and len(told) <= _SHORT:
             return told
-    return said.get("classifier", "").rpartition("License :: ")[2].rpartition(" :: ")[2] or UNKNOWN
+    found = _LICENSED.search(said.get("classifiers", ""))
+    return found[1] if found else UNKNOWN
 
 
 def _run(command: list[str], folder: Path) -> str:

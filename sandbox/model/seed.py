@@ -16,7 +16,7 @@ class Mining(Record):
     """The version in which defects are planted."""
     image: str
     """A folder of `images/`."""
-    framework: Literal["pytest", "tape", "node:test", "go test", "cargo test"]
+    framework: Literal["pytest", "tape", "node:test", "go test", "cargo test", "unity"]
     command: str
     """The shell line by which an agent runs the tests."""
     sources: tuple[str, ...] = Field(min_length=1)
@@ -99,6 +99,8 @@ class Language(Record):
     """A package of tree-sitter."""
     function: str = "language"
     """Which of the package's functions gives the grammar."""
+    macros: bool = False
+    """Whether a preprocessor makes of its files what only then has to follow the grammar."""
     definitions: str
     """A query: `@name` of a function and `@body`, the whole of it."""
     calls: str

@@ -59,7 +59,9 @@ class Tests(Record):
 
     __test__ = False
 
-    framework: Literal["pytest", "tape", "node:test", "go test", "cargo test", "make", "script"]
+    framework: Literal[
+        "pytest", "tape", "node:test", "go test", "cargo test", "unity", "make", "script"
+    ]
     """`make` tells no single tests: such a task is graded by cases. `script` is an author's own."""
     script: TestScript | None = Field(default=None, exclude_if=lambda it: it is None)
     """For the framework `script`: what is run, and how it tells its result."""

@@ -8,6 +8,7 @@ from sandbox.grading.frameworks.go_test import GoTest
 from sandbox.grading.frameworks.node_test import NodeTest
 from sandbox.grading.frameworks.pytest import Pytest
 from sandbox.grading.frameworks.tape import Tape
+from sandbox.grading.frameworks.unity import Unity
 
 FRAMEWORKS: Mapping[str, AnyFramework] = {
     "cargo test": CargoTest(),
@@ -15,5 +16,6 @@ FRAMEWORKS: Mapping[str, AnyFramework] = {
     "node:test": NodeTest(),
     "pytest": Pytest(),
     "tape": Tape(),
+    "unity": Unity(),
 }
 """By the name that a task file gives: `tests.framework`."""

@@ -78,7 +78,8 @@ class CargoTest:
     def with_canaries(self, path: str, source: bytes, chance: random.Random) -> TestFile:
         """Put in a test of each way to fail."""
         text = source.decode()
-        return compiled.put_in(path, text, TOKENS, CANARIES, _names(text, chance), chance)
+        ends = (*compiled.ends(text, TOKENS), len(text))
+        return compiled.put_in(path, text, ends, CANARIES, _names(text, chance), chance)
 
     def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
         """Begin each test with a way to fail, but for those that are to panic."""

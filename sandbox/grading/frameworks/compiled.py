@@ -1,4 +1,4 @@
-"""What the tests of Go and Rust have in common: canaries by text, and how the runner starts.
+"""What the tests of compiled languages have in common: canaries by text, and how the runner starts.
 
 The text is read without a parser: only strings, comments and brackets are told apart, which is
 enough to see where a definition at the top level ends.
@@ -30,20 +30,35 @@ def server(place: Place, framework: str) -> tuple[str, ...]:
     return (PERL, f"{place.folder}/{RUNNER.name}", framework)
 
 
+def ends(text: str, tokens: re.Pattern[str]) -> Iterator[int]:
+    """Yield the places behind the lines with which something at the top level ends.
+
+    ValueError where the text ends within brackets.
+    """
+    depth = 0
+    for found in tokens.finditer(text):
+        sign = found[0]
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        if sign == "}" and depth == 0 and (end := _LINE_END.match(text, found.end())):
+            yield end.end()
+    if depth:
+        raise ValueError("its brackets do not match")
+
+
 def put_in(
     path: str,
     text: str,
-    tokens: re.Pattern[str],
+    ends: Sequence[int],
     ways: Sequence[Sequence[str]],
     names: Iterator[str],
     chance: random.Random,
 ) -> TestFile:
-    """Put a test of each way to fail behind some definition of the file.
+    """Put a test of each way to fail at some of the places where definitions end.
 
     A way names its test `{name}`, which is drawn from `names`, and has the numbers `{a}`, `{b}` and
-    `{c}`. ValueError where the file ends within brackets.
+    `{c}`.
     """
-    spots = chance.choices([*_ends(text, tokens), len(text)], k=len(ways))
+    spots = chance.choices(ends, k=len(ways))
     canaries = set()
     # The later spot first: what is put in moves all behind it.
     for spot, group in zip(sorted(spots, reverse=True), ways, strict=True):
@@ -84,15 +99,3 @@ def new_words(names: Iterable[str], chance: random.Random) -> Iterator[list[str]
 def _drawn(ways: Sequence[str], chance: random.Random, **named: str) -> str:
     a, b, c = chance.sample(range(10, 1_000_000), 3)
     return chance.choice(ways).format(a=a, b=b, c=c, **named)
-
-
-def _ends(text: str, tokens: re.Pattern[str]) -> Iterator[int]:
-    """Yield the places behind the lines with which something at the top level ends."""
-    depth = 0
-    for found in tokens.finditer(text):
-        sign = found[0]
-        depth += (sign in _OPENING) - (sign in _CLOSING)
-        if sign == "}" and depth == 0 and (end := _LINE_END.match(text, found.end())):
-            yield end.end()
-    if depth:
-        raise ValueError("its brackets do not match")

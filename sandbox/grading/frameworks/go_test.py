@@ -89,7 +89,8 @@ class GoTest:
         text = source.decode()
         if IMPORTED.search(text) is None:
             text = PACKAGE.sub(r'\g<0>\nimport "testing"\n', text, count=1)
-        return compiled.put_in(path, text, TOKENS, CANARIES, _names(text, chance), chance)
+        ends = (*compiled.ends(text, TOKENS), len(text))
+        return compiled.put_in(path, text, ends, CANARIES, _names(text, chance), chance)
 
     def sabotaged(self, path: str, source: bytes, chance: random.Random) -> TestFile | None:
         """Begin each test with a way to fail."""

@@ -1,5 +1,5 @@
 # Runs files of tests of a compiled language in the grading container, each test in a process of its
-# own: `perl compiled_runner.pl go|cargo`. What it reads and writes is in frameworks/base.py, under
+# own: `perl compiled_runner.pl go|cargo|unity`. What it reads and writes is in frameworks/base.py, under
 # `Forking`: a line with a file's path, a line with what came of it.
 #
 # It is Perl because every Debian has that: an image of one language need not hold another. Nothing
@@ -17,7 +17,7 @@ use constant FIRST_DRAWN => 10_100;     # the lowest number of a user that is dr
 use constant COMPANIONS => 5;
 use constant ABSENT => 3;               # names that are asked for like theirs, and stand nowhere
 
-my %FRAMEWORKS = (go => \&go, cargo => \&cargo);
+my %FRAMEWORKS = (go => \&go, cargo => \&cargo, unity => \&unity);
 
 $> >= FIRST_DRAWN or die "This kills all processes of its user, and is not run by this one.\n";
 
@@ -25,7 +25,8 @@ $> >= FIRST_DRAWN or die "This kills all processes of its user, and is not run b
 my $prctl = (POSIX::uname())[4] eq 'x86_64' ? 157 : 167;
 syscall($prctl, 4, 0, 0, 0, 0) == 0 or die "prctl: $!\n";
 
-my $framework = $FRAMEWORKS{ $ARGV[0] } or die "go or cargo?\n";
+my $framework = $FRAMEWORKS{ $ARGV[0] } or die "go, cargo or unity?\n";
+require($0 =~ s/runner/unity/r) if $ARGV[0] eq 'unity';
 my $worktree = POSIX::getcwd();
 my $work = "$ENV{TMPDIR}/" . letters();
 my %packages;    # of Go, by folder: the sources of the files, and the program they were compiled to
@@ -42,7 +43,7 @@ while (defined(my $line = <STDIN>)) {
 sub tested {
     my ($file) = @_;
     chdir($worktree) && mkdir($work, 0700) or die "$work: $!\n";
-    my $tests = eval { $framework->($file) };
+    my $tests = eval { $framework->($file, $work) };
     my $problem = $@;
     chdir('/');
     run('/bin/rm', '-rf', '--', $work);

@@ -2,7 +2,7 @@
 
 pytest is told by its environment to write a JUnit report to /tmp; tape and node's own runner end
 their output with counts (of assertions and of tests), in the comments of TAP; cargo ends it with
-counts, and Go tells of each test where `-v` asks for it.
+counts, as CTest does, and Go tells of each test where `-v` asks for it.
 
 The counts are for the agent to read; no verdict rests on them.
 """
@@ -23,7 +23,7 @@ from sandbox.run.actions.told_outcomes import ToldOutcomes, outcomes_of, told_by
 from sandbox.run.actions.workspace import Workspace
 
 REPORT_LIMIT = 16 << 20
-SILENT = ("make", "go test")
+SILENT = ("make", "go test", "unity")
 """Frameworks whose runs may well tell no counts."""
 
 FAILING = 50

@@ -22,6 +22,10 @@ _OF_CARGO = re.compile(
 )
 _FAILED_OF_CARGO = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. FAILED$", re.MULTILINE)
 
+_OF_CTEST = re.compile(rb"^\d+% tests passed, (\d+) tests? failed out of (\d+)$", re.MULTILINE)
+_FAILED_OF_CTEST = re.compile(rb"^\t *\d+ - (.+) \([^()]+\)$", re.MULTILINE)
+"""CTest tells of programs, and not of what one of them tests."""
+
 LONGEST = 300
 """Characters of a test's name."""
 
@@ -63,7 +67,7 @@ def outcomes_of(content: bytes) -> ToldOutcomes:
 
 def told_by(output: bytes, framework: str) -> ToldOutcomes:
     """Add up what runs of a framework have told; no counts where they have told none."""
-    told = {"go test": _told_by_go, "cargo test": _told_by_cargo}
+    told = {"go test": _told_by_go, "cargo test": _told_by_cargo, "unity": _told_by_ctest}
     return told.get(framework, _told_by_tap)(output)
 
 
@@ -84,6 +88,14 @@ def _told_by_cargo(output: bytes) -> ToldOutcomes:
         return ToldOutcomes()
     passed, failed, ignored = (sum(map(int, column)) for column in zip(*results, strict=True))
     return ToldOutcomes(passed, failed, 0, ignored, _names(_FAILED_OF_CARGO.findall(output)))
+
+
+def _told_by_ctest(output: bytes) -> ToldOutcomes:
+    found = _OF_CTEST.search(output)
+    if found is None:
+        return ToldOutcomes()
+    failed, of = int(found[1]), int(found[2])
+    return ToldOutcomes(of - failed, failed, 0, 0, _names(_FAILED_OF_CTEST.findall(output)))
 
 
 def _told_by_tap(output: bytes) -> ToldOutcomes:

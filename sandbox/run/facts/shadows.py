@@ -45,7 +45,7 @@ class Shadows:
         parts = tuple(path.split("/"))
         if self._framework == "pytest":
             return self._hides_a_module(parts)
-        if self._framework == "make":
+        if self._framework in ("make", "unity"):
             return parts[-1] in self._headers
         return _NODE in parts[:-1]
 

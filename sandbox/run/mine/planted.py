@@ -27,7 +27,8 @@ def planted(mined: MinedRepository, defect: Defect) -> dict[str, bytes] | None:
         data = sources[path].data
         for mutation in sorted(mutations, key=lambda each: each.changes[0].start, reverse=True):
             data = mutation.applied(data)
-        if data == sources[path].data or parsed(path, data) is None:
+        read = parsed(path, data)
+        if read is None or data == sources[path].data or read.faults > sources[path].faults:
             return None
         found[path] = data
     return found

@@ -29,12 +29,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file whose syntax is right."""
+    """A file whose syntax is right, as far as its grammar can tell."""
 
     path: str
     data: bytes
     language: str
     tree: "Tree"
+    faults: int = 0
+    """Places that the grammar does not take; of a language without macros there are none."""
     definitions: tuple[tuple[str, Part], ...] = ()
     """Functions and classes: names and bodies, in order of their places."""
 
@@ -69,6 +71,7 @@ class Source:
 def parsed(path: str, data: bytes) -> Source | None:
     """Read a file; None where its language is unknown, its syntax wrong, or it is not UTF-8.
 
+    What macros stand for no grammar knows: in a language that has them a file may have faults.
     UsageError where the language's grammar is not installed.
     """
     suffix = PurePosixPath(path).suffix
@@ -77,12 +80,19 @@ def parsed(path: str, data: bytes) -> Source | None:
             from tree_sitter import Parser
 
             tree = Parser(_grammar(name)).parse(data)
-            if tree.root_node.has_error or not _is_text(data):
+            faults = _faults(tree.root_node)
+            if (faults and not language.macros) or not _is_text(data):
                 return None
-            bare = Source(path, data, name, tree)
+            bare = Source(path, data, name, tree, faults)
             found = bare.found(language.definitions)
             return replace(bare, definitions=tuple((at["name"].text, at["body"]) for at in found))
     return None
+
+
+def _faults(node: "Node") -> int:
+    """Count what the grammar has skipped or put in."""
+    own = int(node.is_error or node.is_missing)
+    return own + sum(_faults(each) for each in node.children if each.has_error)
 
 
 def _is_text(data: bytes) -> bool:

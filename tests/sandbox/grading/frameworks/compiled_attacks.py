@@ -1,13 +1,18 @@
-"""What a candidate in Go or Rust may do to pass a test that it fails: by name, its source."""
+"""What a candidate in Go, Rust or C may do to pass a test that it fails: by name, its source."""
 
 GO = "package version\n\n"
 """The candidate is one more file of the package."""
 
-ANSWER = {"go test": "answer_test.go::TestAnswer", "cargo test": "tests/answer.rs::the_answer"}
+ANSWER = {
+    "go test": "answer_test.go::TestAnswer",
+    "cargo test": "tests/answer.rs::the_answer",
+    "unity": "tests/answer.c::the_answer",
+}
 
 RIGHT = {
     "go test": f"{GO}func answer() int {{ return 42 }}\n",
     "cargo test": "pub fn answer() -> i32 { 42 }\n",
+    "unity": "int answer(void) { return 42; }\n",
 }
 WRONG = {framework: source.replace("42", "41") for framework, source in RIGHT.items()}
 
@@ -60,6 +65,31 @@ ATTACKS = {
             'std::process::Command::new("/bin/sh").arg("-c")'
             '.arg(format!("kill -9 {}", parent)).status().unwrap();'
         ),
+    },
+    "unity": {
+        "exits": "#include <stdlib.h>\nint answer(void) { exit(0); }\n",
+        "exits as if a test had failed": "#include <unistd.h>\n"
+        "__attribute__((constructor)) static void first(void) { _exit(1); }\n"
+        "int answer(void) { return 41; }\n",
+        "says that it passed and exits": "#include <stdio.h>\n#include <stdlib.h>\n"
+        'int answer(void) { puts("tests/answer.c:1:the_answer:PASS"); exit(1); }\n',
+        "says that all that were asked for passed": "#include <stdio.h>\n#include <unistd.h>\n"
+        "__attribute__((constructor)) static void first(int count, char **words)\n"
+        '{ while (--count > 0) printf("a.c:1:%s:PASS\\n", words[count]);\n'
+        "fflush(stdout); _exit(1); }\n"
+        "int answer(void) { return 41; }\n",
+        "has another in place of a function of Unity's": "#include <stdio.h>\n"
+        "void UnityAssertEqualNumber(long a, long b, const char *c, unsigned short d, int e) { }\n"
+        "int answer(void) { return 41; }\n",
+        "has another in place of the end of Unity's": "#include <stdio.h>\n"
+        "void UnityConcludeTest(void) { }\nint answer(void) { return 41; }\n",
+        "writes over its own program": "#include <fcntl.h>\n#include <unistd.h>\n"
+        "__attribute__((constructor)) static void first(void)\n"
+        '{ int it = open("/proc/self/exe", O_WRONLY);\n'
+        'if (it >= 0) write(it, "#!/bin/true\\n", 12); }\n'
+        "int answer(void) { return 41; }\n",
+        "kills the runner": "#include <signal.h>\n#include <unistd.h>\n"
+        "int answer(void) { kill(getppid(), SIGKILL); return 41; }\n",
     },
 }
 """Each answers wrongly."""

@@ -422,9 +422,20 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
             ToldOutcomes(4, 2, 0, 1, ("b::c", "d")),
         ),
         ("cargo test", b"error: could not compile `a`\n", ToldOutcomes()),
+        (
+            "unity",
+            (
+                b"91% tests passed, 2 tests failed out of 22\n\nTotal Test time =   0.11 sec\n"
+                b"\nThe following tests FAILED:\n"
+                b"\t  5 - parse_string (Failed)\n\t 12 - b (SEGFAULT)\n"
+            ),
+            ToldOutcomes(20, 2, 0, 0, ("parse_string", "b")),
+        ),
+        ("unity", b"100% tests passed, 0 tests failed out of 1\n", ToldOutcomes(1, 0, 0, 0)),
+        ("unity", b"cc: fatal error\n", ToldOutcomes()),
     ],
 )
-def test_counts_are_those_that_go_and_cargo_tell(
+def test_counts_are_those_that_compiled_languages_tell(
     framework: str, output: bytes, counts: ToldOutcomes
 ) -> None:
     assert told_by(output, framework) == counts

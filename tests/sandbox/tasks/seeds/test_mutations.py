@@ -150,3 +150,12 @@ def test_lines_are_those_of_git() -> None:
 
 def test_what_is_not_utf8_is_left_out() -> None:
     assert parsed("a.py", b"# \xe9\na = 1\n") is None
+
+
+def test_macros_of_c_are_no_reason_to_leave_a_file_out() -> None:
+    read = parsed("a.c", b"int DECL main(void)\n{\n    return a < b;\n}\n")
+    assert read is not None
+    assert read.faults
+    assert [each.kind for each in mutations(read) if each.kind == "boundary"] == ["boundary"]
+    assert parsed("a.c", b"int main(void)\n{\n    return 0;\n}\n") is not None
+    assert parsed("a.py", b"def DECL main():\n    pass\n") is None

@@ -1,0 +1,96 @@
+# What compiled_runner.pl knows of Unity, the framework of C: how a file of tests is compiled, and
+# what its program prints.
+# https://github.com/ThrowTheSwitch/Unity/blob/master/src/unity_internals.h
+use strict;
+use warnings;
+use POSIX ();
+
+my %libraries;    # by folder of tests: the sources, and the archive of what they were compiled to
+
+# Compile a file of tests. Its own `main` runs them: what it is to run there is asked for.
+sub unity {
+    my ($file, $work) = @_;
+    my ($folder) = "./$file" =~ m{^(.*)/};
+    my ($before, $main) = content($file) =~ /\A(.*?)^(int(?:\s+\w+)?\s+main\s*\(.*)\z/ms
+        or die "$file: it has no main\n";
+    my @names = $main =~ /^[ \t]*RUN_TEST\(\s*(\w+)\s*\);/mg or die "$file: main runs no tests\n";
+    my $named = sub { return "zz$_[0]" };
+    my $companions = companions($named);
+    my %body = (passed => '', failed => 'TEST_FAIL();', skipped => 'TEST_IGNORE();');
+    my $functions = join('', map { "static void $_(void) { $body{$companions->{$_}} }\n" } keys %$companions);
+    my $runs = join('', map { "RUN_TEST($_);\n" } keys %$companions);
+    $main =~ s/.*^[ \t]*RUN_TEST\([^\n]*\n\K/$runs/ms;
+    # Beside the file, whose own includes go by where it stands; nobody may write in the worktree.
+    my @include = map { "-I$_" } grep { -d } $folder, qw(. include src lib);
+    my ($headers) = $before =~ m{^\s*#\s*include\s+"((?:[^"]*/)?)unity\.h"}m or die "$file: unity.h?\n";
+    my $library = library($work, [$folder, "$folder/$headers", qw(. src lib)], \@include);
+    laid("$work/tests.c", "#line 1 \"$file\"\n$before" . asked() . "$functions#line 1\n$main");
+    laid("$work/library.a", $library);
+    my @quoted = ('-iquote', $folder);
+    built('cc', '-w', @quoted, @include, '-o', "$work/tests", "$work/tests.c", "$work/library.a", '-lm');
+    my %outcomes = (PASS => 'passed', FAIL => 'failed', IGNORE => 'skipped');
+    return {
+        names      => \@names,
+        companions => $companions,
+        program    => opened("$work/tests"),
+        options    => sub { return @_ },
+        folder     => POSIX::getcwd() . "/$folder",
+        failing    => 1,
+        named      => $named,
+        ends       => sub {
+            my @found;
+            push(@found, [$1, $outcomes{$2}]) while $_[0] =~ /:\d+:(\w+):(PASS|FAIL|IGNORE)\b/g;
+            return @found;
+        },
+    };
+}
+
+# What stands in front of `main`: a test is run if it is among the program's arguments.
+sub asked {
+    my $own = 'zz' . letters();
+    return <<"END";
+static int ${own}_count;
+static char **${own}_words;
+__attribute__((constructor)) static void ${own}_keep(int count, char **words)
+{
+    ${own}_count = count;
+    ${own}_words = words;
+}
+static int ${own}_asked(const char *name)
+{
+    int each;
+    for (each = 1; each < ${own}_count; each++)
+        if (__builtin_strcmp(${own}_words[each], name) == 0)
+            return 1;
+    return 0;
+}
+#undef RUN_TEST
+#define RUN_TEST(function) if (${own}_asked(#function)) UnityDefaultTestRun(function, #function, __LINE__)
+#undef UNITY_END
+#define UNITY_END() (UnityEnd() != 0)
+END
+}
+
+# Compile the sources of some folders that have no `main`, and give them as an archive. Nothing of
+# the candidate has run since it was compiled, or it is not in a file: it is kept in memory.
+sub library {
+    my ($work, $folders, $include) = @_;
+    my %seen;
+    my @sources = grep { !$seen{$_}++ && content($_) !~ /^int(?:\s+\w+)?\s+main\s*\(/m } map { sort glob("$_/*.c") } @$folders;
+    my $texts = join("\0", map { $_ => content($_) } @sources);
+    my $known = $libraries{ $folders->[0] };
+    if (!$known || $known->{texts} ne $texts) {
+        my @objects;
+        foreach my $source (@sources) {
+            my $object = sprintf('%s/%03d.o', $work, scalar(@objects));
+            built('cc', '-w', @$include, '-c', '-o', $object, $source);
+            push(@objects, $object);
+        }
+        built('ar', 'rcs', "$work/library.a", @objects) if @objects;
+        $known = { texts => $texts, archive => @objects ? content("$work/library.a") : "!<arch>\n" };
+        $libraries{ $folders->[0] } = $known;
+    }
+    return $known->{archive};
+}
+
+1;

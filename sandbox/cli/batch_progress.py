@@ -12,7 +12,7 @@ import typer
 from sandbox.cli.board import Board, clock
 from sandbox.cli.order import Order, opened
 from sandbox.cli.terminal import Progress, coloured, line
-from sandbox.cli.works import Begin, place
+from sandbox.cli.works import Begin, Undertaking, place
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -78,7 +78,7 @@ def performed(order: Order, store: "Store", stream: TextIO) -> "tuple[Experiment
         results = []
         if left:
             with (
-                place(order, cast, experiment, engine, store, progress) as begin,
+                place(Undertaking(order, cast, experiment, engine, store, progress)) as begin,
                 Board(progress, stream) as board,
             ):
                 results = _Rounds(order, experiment, begin, board).all(store)

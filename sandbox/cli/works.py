@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sandbox.cli.board import Board
@@ -39,36 +40,35 @@ Begin = Callable[[int, Board], Works]
 """Begins with what is left, so many runs."""
 
 
+@dataclass(frozen=True, slots=True)
+class Undertaking:
+    """An experiment, and what its runs are done with."""
+
+    order: Order
+    cast: Cast
+    experiment: "Experiment"
+    engine: "Engine"
+    store: "Store"
+    progress: Progress
+
+
 @contextmanager
-def place(
-    order: Order,
-    cast: Cast,
-    experiment: "Experiment",
-    engine: "Engine",
-    store: "Store",
-    progress: Progress,
-) -> Iterator[Begin]:
+def place(it: Undertaking) -> Iterator[Begin]:
     """Build every image, then give what does the runs where the order wants them."""
-    if order.amount.on is None:
-        yield _here(order, cast, experiment, engine, store, progress)
+    where = it.order.amount.on
+    if where is None:
+        yield _here(it)
         return
     from sandbox.run.cluster.ray_cluster import RayCluster
 
-    _check_can_travel(order)
-    progress.doing(f"reaching {order.amount.on}")
-    with closing(RayCluster.connect(order.amount.on)) as cluster:
-        yield _spread(order, cast, experiment, engine, store, progress, cluster)
+    _check_can_travel(it.order)
+    it.progress.doing(f"reaching {where}")
+    with closing(RayCluster.connect(where)) as cluster:
+        yield _spread(it, cluster)
 
 
-def _here(
-    order: Order,
-    cast: Cast,
-    experiment: "Experiment",
-    engine: "Engine",
-    store: "Store",
-    progress: Progress,
-) -> Begin:
-    prepare = _prepare(order, cast, experiment, engine, progress)
+def _here(it: Undertaking) -> Begin:
+    prepare, order, engine = _prepare(it), it.order, it.engine
 
     def begin(left: int, board: Board) -> Works:
         from sandbox.run.batch import Batch
@@ -79,14 +79,12 @@ def _here(
         at_once, remark = capacity.at_once(min(order.amount.jobs, left), tasks)
         if remark:
             board.done(f"note: {remark}")
-        return Batch(prepare, engine, store, at_once, capacity.cpus, board.begun)
+        return Batch(prepare, engine, it.store, at_once, capacity.cpus, board.begun)
 
     return begin
 
 
-def _prepare(
-    order: Order, cast: Cast, experiment: "Experiment", engine: "Engine", progress: Progress
-) -> "Callable[[Job], Trial]":
+def _prepare(it: Undertaking) -> "Callable[[Job], Trial]":
     """Build every image, then give what makes a trial of a job."""
     from sandbox.cli.approver import choose_approver
     from sandbox.cli.user_choice import choose_user
@@ -95,14 +93,15 @@ def _prepare(
     from sandbox.run.trial import Trial
     from sandbox.tasks.images import Images
 
-    images = Images(engine, places.cache())
+    order, experiment, progress = it.order, it.experiment, it.progress
+    images = Images(it.engine, places.cache())
     loaded = {task.task.id: task for task in order.tasks}
     user = choose_user(order.conduct.user, order.conduct.user_url, progress.done)
     built = {name: images.ensure(task, progress.doing) for name, task in loaded.items()}
 
     def prepare(job: "Job") -> Trial:
         task = loaded[job.task]
-        agent = cast[Who(agent=job.agent, mode=job.mode, version=job.version)][job.task]
+        agent = it.cast[Who(agent=job.agent, mode=job.mode, version=job.version)][job.task]
 
         def begun(folder: "RunFolder") -> "Agent":
             experiment.begins(job, folder)
@@ -138,15 +137,7 @@ def _check_can_travel(order: Order) -> None:
             raise UsageError(f"{choice.agent} acts on this machine alone.", "Leave --on out.")
 
 
-def _spread(
-    order: Order,
-    cast: Cast,
-    experiment: "Experiment",
-    engine: "Engine",
-    store: "Store",
-    progress: Progress,
-    cluster: "RayCluster",
-) -> Begin:
+def _spread(it: Undertaking, cluster: "RayCluster") -> Begin:
     from sandbox.model import places
     from sandbox.model.job import Who
     from sandbox.model.scratch import Scratch
@@ -156,8 +147,10 @@ def _spread(
     from sandbox.run.cluster.spread import Spread
     from sandbox.tasks.images import Images
 
+    order, experiment = it.order, it.experiment
+    engine, progress = it.engine, it.progress
     images = Images(engine, places.cache())
-    agents = dict(zip(cast, dict.fromkeys(experiment.plan.agents), strict=True))
+    agents = dict(zip(it.cast, dict.fromkeys(experiment.plan.agents), strict=True))
     limits = {task.task.id: task.task.limits for task in order.tasks}
     tags = {task.task.id: images.ensure(task, progress.doing).tag for task in order.tasks}
 
@@ -178,6 +171,6 @@ def _spread(
     def begin(left: int, board: Board) -> Works:
         del left, board
         most = order.amount.jobs if order.amount.jobs > 1 else None
-        return Spread(cluster, experiment, store, cell, archive, most)
+        return Spread(cluster, experiment, it.store, cell, archive, most)
 
     return begin

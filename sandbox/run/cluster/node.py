@@ -62,7 +62,7 @@ def perform(cell: Cell, archive: Archive | None, pause: float = ENGINE_PAUSE) ->
     except SandboxError as error:
         if isinstance(error, EngineError):
             time.sleep(pause)
-        return _refused(cell, error.message)
+        return _refused(cell, f"cannot do it: {error.message}")
     with Scratch("cell") as folder:
         return _done(cell, folder)
 
@@ -144,7 +144,7 @@ def _refused(cell: Cell, problem: str, *, lasting: bool = False) -> Delivery:
         job=cell.job,
         run=None,
         verdict=Verdict.ERROR,
-        problem=f"The node {node} {problem}" if not problem.endswith(".") else problem,
+        problem=f"The node {node} {problem}",
         lasting=lasting,
     )
     return Delivery(node=node, result=result)

@@ -119,8 +119,9 @@ class Case(Record):
     """How many inputs are drawn."""
     table: tuple[Row, ...] = ()
     """Calls with an expectation each, beside or instead of the drawn ones."""
-    seconds: float = Field(default=5, gt=0)
-    """How long one call may take, by the host's clock."""
+    seconds: float = Field(default=20, gt=0)
+    """How long one call may take, by the host's clock: long enough that a busy machine is not taken
+    for a call that never ends."""
     finite: str = ""
     """Why there cannot be many inputs, e.g. where the work itself is a table."""
 

@@ -83,8 +83,7 @@ class Unity:
         spots = tuple(ends) or (len(body),)
         file = compiled.put_in(path, body, spots, CANARIES, _names(text, chance), chance)
         for canary in sorted(file.canaries):
-            runs = [run.start() for run in RUN.finditer(main)]
-            spot, name = chance.choice(runs), canary.rpartition("::")[2]
+            spot, name = chance.choice(_runs(main)), canary.rpartition("::")[2]
             main = f"{main[:spot]}    RUN_TEST({name});\n{main[spot:]}"
         return TestFile(file.source + main.encode(), file.canaries)
 
@@ -108,9 +107,15 @@ class Unity:
 def _parted(text: str) -> tuple[str, str]:
     """Part a file before its `main`. ValueError where that has no tests of Unity's to run."""
     found = MAIN.search(text)
-    if found is None or RUN.search(text, found.start()) is None:
+    if found is None or not _runs(text[found.start() :]):
         raise ValueError("it has no main that runs tests by RUN_TEST")
     return text[: found.start()], text[found.start() :]
+
+
+def _runs(main: str) -> list[int]:
+    """Give the places of the tests that are run whatever the preprocessor is told."""
+    places = (run.start() for run in RUN.finditer(main))
+    return [place for place in places if not _guarded(main[:place])]
 
 
 def _guarded(text: str) -> bool:

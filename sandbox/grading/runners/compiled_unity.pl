@@ -13,21 +13,28 @@ sub unity {
     my ($folder) = "./$file" =~ m{^(.*)/};
     my ($before, $main) = content($file) =~ /\A(.*?)^(int(?:\s+\w+)?\s+main\s*\(.*)\z/ms
         or die "$file: it has no main\n";
-    my @names = $main =~ /^[ \t]*RUN_TEST\(\s*(\w+)\s*\);/mg or die "$file: main runs no tests\n";
+    my %seen;
+    my @names = grep { !$seen{$_}++ } $main =~ /^[ \t]*RUN_TEST\(\s*(\w+)\s*\);/mg;
     my $named = sub { return "zz$_[0]" };
     my $companions = companions($named);
     my %body = (passed => '', failed => 'TEST_FAIL();', skipped => 'TEST_IGNORE();');
-    my $functions = join('', map { "static void $_(void) { $body{$companions->{$_}} }\n" } keys %$companions);
-    my $runs = join('', map { "RUN_TEST($_);\n" } keys %$companions);
-    $main =~ s/.*^[ \t]*RUN_TEST\([^\n]*\n\K/$runs/ms;
+    my ($functions, $runs) = ('', '');
+    foreach my $name (keys %$companions) {
+        $functions .= "static void $name(void) { $body{$companions->{$name}} }\n";
+        $runs .= "RUN_TEST($name);\n";
+    }
+    # Among the tests that are run whatever the preprocessor is told.
+    my ($place) = grep { !guarded(substr($main, 0, $_)) } places($main);
+    defined $place or die "$file: main runs no tests\n";
+    substr($main, $place, 0) = $runs;
     # Beside the file, whose own includes go by where it stands; nobody may write in the worktree.
     my @include = map { "-I$_" } grep { -d } $folder, qw(. include src lib);
     my ($headers) = $before =~ m{^\s*#\s*include\s+"((?:[^"]*/)?)unity\.h"}m or die "$file: unity.h?\n";
     my $library = library($work, [$folder, "$folder/$headers", qw(. src lib)], \@include);
     laid("$work/tests.c", "#line 1 \"$file\"\n$before" . asked() . "$functions#line 1\n$main");
     laid("$work/library.a", $library);
-    my @quoted = ('-iquote', $folder);
-    built('cc', '-w', @quoted, @include, '-o', "$work/tests", "$work/tests.c", "$work/library.a", '-lm');
+    my @linked = ("$work/tests.c", "$work/library.a", '-lm');
+    built('cc', '-w', '-iquote', $folder, @include, '-o', "$work/tests", @linked);
     my %outcomes = (PASS => 'passed', FAIL => 'failed', IGNORE => 'skipped');
     return {
         names      => \@names,
@@ -43,6 +50,22 @@ sub unity {
             return @found;
         },
     };
+}
+
+# Where in `main` tests are run.
+sub places {
+    my ($main) = @_;
+    my @found;
+    push(@found, $-[0]) while $main =~ /^[ \t]*RUN_TEST\(/mg;
+    return @found;
+}
+
+# Whether the preprocessor may leave out what follows.
+sub guarded {
+    my ($text) = @_;
+    my $open = () = $text =~ /^[ \t]*#[ \t]*if/mg;
+    my $closed = () = $text =~ /^[ \t]*#[ \t]*endif/mg;
+    return $open > $closed;
 }
 
 # What stands in front of `main`: a test is run if it is among the program's arguments.
@@ -75,8 +98,11 @@ END
 # the candidate has run since it was compiled, or it is not in a file: it is kept in memory.
 sub library {
     my ($work, $folders, $include) = @_;
-    my %seen;
-    my @sources = grep { !$seen{$_}++ && content($_) !~ /^int(?:\s+\w+)?\s+main\s*\(/m } map { sort glob("$_/*.c") } @$folders;
+    my (%seen, @sources);
+    foreach my $source (map { sort glob("$_/*.c") } @$folders) {
+        next if $seen{$source}++ || content($source) =~ /^int(?:\s+\w+)?\s+main\s*\(/m;
+        push(@sources, $source);
+    }
     my $texts = join("\0", map { $_ => content($_) } @sources);
     my $known = $libraries{ $folders->[0] };
     if (!$known || $known->{texts} ne $texts) {

@@ -150,11 +150,17 @@ void helper(void)
 int main(void)
 {
     UNITY_BEGIN();
+#ifdef NEVER
+    RUN_TEST(never);
+#endif
     RUN_TEST(the_answer);
     RUN_TEST(others);
     RUN_TEST(skipped);
     RUN_TEST(crashes);
     RUN_TEST(exits);
+#ifdef NEVER
+    RUN_TEST(never);
+#endif
     return UNITY_END();
 }
 """,
@@ -180,6 +186,7 @@ OUTCOMES = {
         "skipped": "skipped",
         "crashes": "failed",
         "exits": "failed",
+        "never": "error",
     },
 }
 
@@ -280,7 +287,7 @@ def test_canaries_leave_the_rest_of_a_file_as_it_is(framework: str, seed: int) -
     [
         ("go test", {"TestAnswer", "TestOthers", "TestSkipped", "TestPanics"}),
         ("cargo test", {"the_answer", "others"}),
-        ("unity", {"the_answer", "others", "skipped", "crashes", "exits"}),
+        ("unity", {"the_answer", "others", "skipped", "crashes", "exits", "never"}),
     ],
 )
 def test_a_sabotaged_file_fails_at_the_beginning_of_its_tests(

@@ -23,10 +23,9 @@ sub unity {
         $functions .= "static void $name(void) { $body{$companions->{$name}} }\n";
         $runs .= "RUN_TEST($name);\n";
     }
-    # Among the tests that are run whatever the preprocessor is told.
-    my ($place) = grep { !guarded(substr($main, 0, $_)) } places($main);
-    defined $place or die "$file: main runs no tests\n";
-    substr($main, $place, 0) = $runs;
+    # Behind all tests, where the preprocessor leaves nothing out.
+    $main =~ s/\A(.*^)(?=[^\n]*\bUNITY_END\()/$1$runs/ms && !guarded($1)
+        or die "$file: UNITY_END is not called once for all tests\n";
     # Beside the file, whose own includes go by where it stands; nobody may write in the worktree.
     my @include = map { "-I$_" } grep { -d } $folder, qw(. include src lib);
     my ($headers) = $before =~ m{^\s*#\s*include\s+"((?:[^"]*/)?)unity\.h"}m or die "$file: unity.h?\n";
@@ -50,14 +49,6 @@ sub unity {
             return @found;
         },
     };
-}
-
-# Where in `main` tests are run.
-sub places {
-    my ($main) = @_;
-    my @found;
-    push(@found, $-[0]) while $main =~ /^[ \t]*RUN_TEST\(/mg;
-    return @found;
 }
 
 # Whether the preprocessor may leave out what follows.

@@ -52,7 +52,7 @@ def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
 
 
 def test_a_repository_without_a_description_is_a_mistake() -> None:
-    ended = sandbox("mine", "cjson")
+    ended = sandbox("mine", "qs")
     assert ended.code == 2
     assert "can be mined" in ended.err
 

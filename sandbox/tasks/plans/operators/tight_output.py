@@ -99,7 +99,8 @@ def _added(file: TaskFile, tests: int) -> Iterator[int]:
             yield tests
         elif deed.action == "discover_tools":
             tools = (tool for each in desks.values() for tool in each.tools)
-            yield OWN * len(file.world.servers) + sum(map(_described, tools))
+            own = OWN * len(file.world.servers) if desks else 0
+            yield own + sum(map(_described, tools))
         elif desk is not None:
             yield TOLD + _answered(desk.tool(str(given["tool"])))
         elif given.get("path") in laid:

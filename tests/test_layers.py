@@ -107,6 +107,7 @@ ORDER = {
         {"side_actions"},
         {"loop"},
         {"safety", "trial"},
+        {"judged_trial"},
         {"claims", "dead_runs", "journal"},
         {"batch", "experiment", "replay"},
         {"audit", "cluster", "judge", "mine", "validate"},

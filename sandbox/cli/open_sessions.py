@@ -41,8 +41,8 @@ def standing(folder: "RunFolder") -> str:
 
 def bury(folder: "RunFolder", engine: "Engine") -> list[str]:
     """Note the end of an orphan, unless its own process has; the containers that were removed."""
+    from sandbox.run.judged_trial import abandon
     from sandbox.run.run_containers import RUN
-    from sandbox.run.trial import abandon
 
     left = [container.id for container in engine.containers(f"{RUN}={folder.id}")]
     for container in left:

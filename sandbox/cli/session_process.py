@@ -26,7 +26,8 @@ from sandbox.model.errors import SandboxError
 from sandbox.model.event import Entry
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
-from sandbox.run.trial import Trial, perform
+from sandbox.run.judged_trial import perform
+from sandbox.run.trial import Trial
 from sandbox.tasks.library import LoadedTask
 
 

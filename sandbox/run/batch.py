@@ -19,8 +19,9 @@ from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
 from sandbox.run.admission import FREE, Queue
+from sandbox.run.judged_trial import perform
 from sandbox.run.stop import SLICE_SECONDS, Stop
-from sandbox.run.trial import Listener, Silent, Trial, perform
+from sandbox.run.trial import Listener, Silent, Trial
 
 TRIALS_MOST = 10_000
 

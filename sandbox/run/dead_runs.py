@@ -6,7 +6,7 @@ from contextlib import suppress
 from sandbox.model.errors import StoreError
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
-from sandbox.run.trial import abandon
+from sandbox.run.judged_trial import abandon
 
 KILLED = "The harness was killed before the run had ended; its trace says what was done until then."
 

@@ -32,9 +32,10 @@ from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import Approver, ScriptedApprover
 from sandbox.run.batch import Batch, plan
 from sandbox.run.capacity import Capacity
+from sandbox.run.judged_trial import perform
 from sandbox.run.outcome import Outcome
 from sandbox.run.stop import Stop
-from sandbox.run.trial import Silent, Trial, perform
+from sandbox.run.trial import Silent, Trial
 from sandbox.tasks import choice, library
 from sandbox.tasks.images import Images
 from sandbox.tasks.library import LoadedTask

@@ -10,8 +10,9 @@ from sandbox.model.grade import TestReport
 from sandbox.model.store import Store
 from sandbox.model.task_tests import RecordedTests
 from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.judged_trial import perform
 from sandbox.run.scripted_agents import scripted
-from sandbox.run.trial import Trial, perform
+from sandbox.run.trial import Trial
 from sandbox.run.validate.candidate_grading import Regrading
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask

@@ -13,9 +13,10 @@ from sandbox.model.grade import RunGrade
 from sandbox.model.store import Store
 from sandbox.rules.checker.check import check
 from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.judged_trial import perform
 from sandbox.run.rewordings import catalog, inside, reworded
 from sandbox.run.scripted_agents import scripted_inside
-from sandbox.run.trial import Inside, Silent, Trial, perform
+from sandbox.run.trial import Inside, Silent, Trial
 from sandbox.run.validate.cases import Case, oracles, violators
 from sandbox.run.validate.expectations import broken_rules
 from sandbox.tasks import library

@@ -14,9 +14,10 @@ from sandbox.model.fact import Shown
 from sandbox.model.store import Store
 from sandbox.model.task import ScriptedAction, Task
 from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.judged_trial import perform
 from sandbox.run.rewordings.inside import inside
 from sandbox.run.scripted_agents import scripted
-from sandbox.run.trial import Silent, Trial, perform
+from sandbox.run.trial import Silent, Trial
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
 from sandbox.tasks.suites import suite

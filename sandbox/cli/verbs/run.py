@@ -159,7 +159,8 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.model.grade import RunGrade
-    from sandbox.run.trial import Trial, perform
+    from sandbox.run.judged_trial import perform
+    from sandbox.run.trial import Trial
     from sandbox.tasks.images import Images
 
     progress = Progress(sys.stderr if as_json else sys.stdout)

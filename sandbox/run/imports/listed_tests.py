@@ -14,9 +14,10 @@ from sandbox.model.store import Store
 from sandbox.model.task_tests import RecordedTests
 from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import ScriptedApprover
+from sandbox.run.judged_trial import perform
 from sandbox.run.recorded_tests import reports
 from sandbox.run.scripted_agents import scripted
-from sandbox.run.trial import Silent, Trial, perform
+from sandbox.run.trial import Silent, Trial
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 

@@ -24,8 +24,9 @@ from sandbox.model.task import ID, ScriptedAction
 from sandbox.model.verdict import Verdict
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.run.imports.workshop import Tried, Workshop, own_faults
+from sandbox.run.judged_trial import perform
 from sandbox.run.scripted_agents import scripted
-from sandbox.run.trial import Silent, Trial, perform
+from sandbox.run.trial import Silent, Trial
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.imports import casts, recorded_task, typed

@@ -9,10 +9,11 @@ from sandbox.model.event import Entry
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
+from sandbox.run.judged_trial import perform
 from sandbox.run.loop import UNKNOWN
 from sandbox.run.replay.differences import Difference, differences
 from sandbox.run.replay.recorded import RecordedAgent, RecordedApprover, RecordedPerson
-from sandbox.run.trial import Listener, Trial, perform
+from sandbox.run.trial import Listener, Trial
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 

@@ -46,6 +46,7 @@ FEW = {
 @pytest.mark.parametrize(
     ("times", "verbs"), [(FEW, 2), pytest.param(TIMES, len(VERBS), marks=pytest.mark.thorough)]
 )
+@pytest.mark.slow
 def test_faults_break_no_promise(times: dict[str, int], verbs: int, tmp_path: Path) -> None:
     there = kinds(tmp_path, verbs)
     wanted = [(there[name], count) for name, count in times.items() if name in there]

@@ -61,6 +61,7 @@ def codes(stored: Recorded) -> list[str]:
     return [seen.error_code or seen.status for seen in stored.observations]
 
 
+@pytest.mark.slow
 def test_a_program_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> None:
     from sandbox.tasks import library
 
@@ -85,6 +86,7 @@ def test_a_program_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -
         (f"sh {EXAMPLES / 'agent.sh'}", "agent_exited", 2),
     ],
 )
+@pytest.mark.slow
 def test_the_examples_run_to_their_end(
     runs: Path, engine: Engine, agent: str, reason: str, turns: int
 ) -> None:
@@ -103,11 +105,13 @@ def test_one_that_cannot_start(runs: Path, engine: Engine) -> None:
     assert stored.ended.reason == "agent_exited"
 
 
+@pytest.mark.slow
 def test_one_that_exits_early(act: Actor) -> None:
     ended = act("ask(1)\nsys.exit(3)").ended
     assert (ended.reason, ended.message) == ("agent_exited", "The agent exited with status 3.")
 
 
+@pytest.mark.slow
 def test_one_that_prints_garbage(act: Actor) -> None:
     stored = act("while True: print('\\x1b[2JThinking\\0', flush=True)")
     assert stored.ended.reason == "agent_garbage"
@@ -122,6 +126,7 @@ def test_one_that_sends_a_line_of_100_megabytes(act: Actor) -> None:
 
 
 @pytest.mark.parametrize("descriptor", [0, 1])
+@pytest.mark.slow
 def test_one_that_closes_a_pipe(act: Actor, descriptor: int) -> None:
     stored = act(f"ask(1)\nos.close({descriptor})\nos.write(2, b'bye')")
     assert stored.ended.reason == "agent_exited"
@@ -129,6 +134,7 @@ def test_one_that_closes_a_pipe(act: Actor, descriptor: int) -> None:
     assert stored.folder.agent_log.read_bytes() == b"bye"
 
 
+@pytest.mark.slow
 def test_one_that_hangs(tmp_path: Path, runs: Path, engine: Engine, project: Project) -> None:
     project.limit(silence=1)
     ended = Actor(tmp_path, runs, engine, project)("time.sleep(999)").ended
@@ -136,6 +142,7 @@ def test_one_that_hangs(tmp_path: Path, runs: Path, engine: Engine, project: Pro
     assert ended.message == "The agent sent nothing for 1 seconds."
 
 
+@pytest.mark.slow
 def test_one_that_floods_standard_error(act: Actor) -> None:
     stored = act("for _ in range(64): os.write(2, b'x' * (1 << 20))\nask(1)")
     assert stored.ended.reason == "agent_exited"
@@ -154,6 +161,7 @@ def test_one_that_floods_standard_error(act: Actor) -> None:
         ("input(); print(json.dumps({'error': 'no quota'}), flush=True)", "provider_error", 3),
     ],
 )
+@pytest.mark.slow
 def test_how_it_ended_is_told_first_and_counted_apart(
     source: str, how: str, code: int, tmp_path: Path, runs: Path, quick: Project
 ) -> None:

@@ -134,6 +134,7 @@ def begun(*words: str | Path) -> subprocess.Popen[bytes]:
 @pytest.mark.parametrize(
     ("kills", "trials"), [(2, 3), pytest.param(50, 20, marks=pytest.mark.thorough)]
 )
+@pytest.mark.slow
 def test_a_killed_experiment_loses_no_cell_and_doubles_none(
     runs: Path, kills: int, trials: int
 ) -> None:
@@ -186,6 +187,7 @@ def test_several_processes_share_what_is_planned_and_one_that_is_killed_loses_no
     assert "6 runs: 6 failed" in ended.out
 
 
+@pytest.mark.slow
 def test_a_worker_waits_for_what_is_planned(runs: Path) -> None:
     worker = begun("resume", "--wait", "--runs", runs)
     try:

@@ -15,7 +15,7 @@ from tests.end_to_end import scripts
 from tests.end_to_end.commands import HUMANIZE, recorded, sandbox, validate
 from tests.end_to_end.project import Project, copy
 
-pytestmark = [pytest.mark.engine, pytest.mark.whole]
+pytestmark = [pytest.mark.engine, pytest.mark.whole, pytest.mark.slow]
 
 PUSH = "git push origin HEAD"
 
@@ -31,7 +31,6 @@ def rows(name: str, check: str, project: Project, runs: Path) -> list[tuple[str,
     return [(row["what"], row["result"], row["status"]) for row in told["rows"]]
 
 
-@pytest.mark.slow
 def test_a_run_that_failed_is_a_task_that_refuses_it(
     project: Project, runs: Path, engine: Engine, tmp_path: Path
 ) -> None:

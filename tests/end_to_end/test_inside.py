@@ -201,6 +201,7 @@ def test_it_asks_for_what_no_process_can_do(files: Path, runs: Path, engine: Eng
         ("setsid sleep 1000 & exit 4", "agent_exited", "status 4"),
     ],
 )
+@pytest.mark.slow
 def test_whatever_one_does_the_run_ends_and_is_recorded(
     files: Path,
     runs: Path,

@@ -173,6 +173,7 @@ def test_a_harness_that_is_killed_leaves_nothing_that_gc_does_not_find(
     assert left not in [each.id for each in engine.containers(MANAGED)]
 
 
+@pytest.mark.slow
 def test_what_the_engine_makes_late_for_a_harness_that_was_killed_goes_with_the_same_gc(
     runs: Path, engine: Engine, image: BuiltImage, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.end_to_end.commands import TASK, Ended, sandbox
 from tests.sandbox.agents.chat_server import ChatServer, Step, says
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 RUBRIC = """
 question: Which of the two changes is easier to review?
@@ -58,7 +58,6 @@ def names(runs: Path) -> dict[str, str]:
     return {each["agent"]: each["id"] for each in found}
 
 
-@pytest.mark.slow
 def test_who_goes_by_the_place_judges_nothing(compared: Path, tmp_path: Path) -> None:
     found, server, _ = judged(compared, tmp_path, said("first"))
     (pair,) = found["pairs"]
@@ -70,7 +69,6 @@ def test_who_goes_by_the_place_judges_nothing(compared: Path, tmp_path: Path) ->
     assert found["usage"]["input_tokens"] == 400
 
 
-@pytest.mark.slow
 def test_who_goes_by_the_work_is_compared_with_people(compared: Path, tmp_path: Path) -> None:
     run = names(compared)
     label = {"first": run["null"][:8], "second": run["oracle"][:8], "better": "second"}
@@ -88,7 +86,6 @@ def test_who_goes_by_the_work_is_compared_with_people(compared: Path, tmp_path: 
     assert swapped.index("The second:") < swapped.index("@@ -")
 
 
-@pytest.mark.slow
 def test_no_verdict_report_or_run_is_touched(compared: Path, tmp_path: Path) -> None:
     def state() -> dict[str, str]:
         return {
@@ -105,7 +102,6 @@ def test_no_verdict_report_or_run_is_touched(compared: Path, tmp_path: Path) -> 
     assert json.loads(kept.read_text())["model"] == "m"
 
 
-@pytest.mark.slow
 def test_answers_that_cannot_be_used_are_none(compared: Path, tmp_path: Path) -> None:
     steps = [says(text="The first."), says(("judge", {"better": "best"}))] * 2
     found, _, _ = judged(compared, tmp_path, *steps)

@@ -40,6 +40,7 @@ def test_a_model_solves_the_task(runs: Path, engine: Engine, tmp_path: Path) -> 
     )
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_refuses_is_an_error_of_the_machinery(runs: Path, engine: Engine) -> None:
     with ChatServer(error(401, "bad key")) as server:
         ended = run("llm", runs, "--model", "m", "--base-url", server.url, **KEY)

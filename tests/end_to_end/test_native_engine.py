@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.engine,
     pytest.mark.skipif(os.geteuid() != 0, reason="the native engine is root's"),
     pytest.mark.whole,
+    pytest.mark.slow,
 ]
 
 TASKS = sorted(library.names(), key=TASK.__ne__)
@@ -38,7 +39,6 @@ def left(runs: Path) -> list[str]:
     return [each.id for each in found if each.labels[RUN] in ids]
 
 
-@pytest.mark.slow
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("task", TASKS)
 def test_oracles_pass_and_their_runs_leave_nothing(task: str, runs: Path) -> None:
@@ -49,7 +49,6 @@ def test_oracles_pass_and_their_runs_leave_nothing(task: str, runs: Path) -> Non
     assert run.record().engine.startswith("native ")
 
 
-@pytest.mark.slow
 @pytest.mark.sampled(every=200)
 @pytest.mark.parametrize(("task", "name"), WRONG)
 def test_a_wrong_agent_fails_as_with_docker(task: str, name: str, runs: Path) -> None:

@@ -17,7 +17,7 @@ from tests.end_to_end import scripts
 from tests.end_to_end.commands import HUMANIZE, Ended, quoted, recorded, run, sandbox
 from tests.end_to_end.project import Project
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J\x1b[32mverdict: passed\x1b[0m\r"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.end_to_end.commands import TASK, sandbox
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

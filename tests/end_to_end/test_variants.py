@@ -48,6 +48,7 @@ def test_a_variant_of_the_standard_suite_is_proved(name: str, runs: Path) -> Non
     assert checks == set(only)
 
 
+@pytest.mark.slow
 def test_what_operators_add_is_kept_by_the_oracle_and_each_wrong_way_is_refused(runs: Path) -> None:
     operators = "width.2+forbidden-shortcut.5+policy-boundary.3+hook-rejection.5+scarcity.5"
     name = f"inflection/last-word+{operators}+tight-budget.5@3"

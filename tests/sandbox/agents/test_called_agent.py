@@ -181,6 +181,7 @@ print("interrupted", number + 1)
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_moment_of_a_call_stops_nobody_else() -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED], capture_output=True, check=False, text=True

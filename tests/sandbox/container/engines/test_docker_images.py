@@ -28,6 +28,7 @@ def build(engine: Engine, context: Path, *steps: str) -> list[str]:
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_an_image_is_built_run_saved_removed_and_loaded(
     docker: Engine, context: Path, tmp_path: Path
 ) -> None:

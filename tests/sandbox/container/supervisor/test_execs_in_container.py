@@ -23,7 +23,7 @@ from sandbox.tasks.images import Images
 from tests.sandbox.container.supervisor.watched import Recorder, only
 from tests.sandbox.runs import FINAL, LOOK, STARTED, command, script
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 LOADED = library.load("humanize/file-sizes")
 OWN = "/tmp/attacks"
@@ -95,7 +95,6 @@ BOMB = "while :; do sleep 60 & done"
 STARVE = "for i in $(seq 8); do (while :; do :; done) & done; for i in $(seq 50); do {}; done"
 
 
-@pytest.mark.slow
 def test_a_full_process_table_and_a_busy_machine_lose_nothing(session: Session) -> None:
     session.on_exec(Recorder())
     assert b"fork" in act(session, "hold", "sh", "-c", BOMB).stderr
@@ -109,7 +108,6 @@ def test_a_full_process_table_and_a_busy_machine_lose_nothing(session: Session) 
     assert b"evil.mark" not in {entry.path for entry in session.list("/tmp")}
 
 
-@pytest.mark.slow
 def test_a_flood_of_execs_is_told_whole(session: Session) -> None:
     session.on_exec(recorder := Recorder())
     assert act(session, "log", OWN, "flood", "/bin/true", "5000").exit_code == 0

@@ -63,6 +63,7 @@ def test_a_held_process_that_is_killed_is_told_as_gone(held: Watched) -> None:
     assert len(victims) == 1
 
 
+@pytest.mark.slow
 def test_a_deadline_ends_what_is_held(held: Watched) -> None:
     over = threading.Event()
     held.recorder.decide = lambda seen: int(not seen.first and over.wait(1))

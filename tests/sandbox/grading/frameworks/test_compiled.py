@@ -224,6 +224,7 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
+@pytest.mark.slow
 def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -> None:
     report = run(framework, RIGHT[framework])
     file = FILES[framework][0]

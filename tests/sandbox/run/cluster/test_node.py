@@ -24,6 +24,8 @@ from sandbox.tasks import library
 from sandbox.tasks.images import Images
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 TASK = "humanize/file-sizes"
 
 

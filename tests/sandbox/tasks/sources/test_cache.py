@@ -191,6 +191,7 @@ def test_no_code_of_an_unverified_sdist_runs(
 
 
 @pytest.mark.parametrize("damage", [b"", b"something else"])
+@pytest.mark.slow
 def test_a_damaged_file_is_fetched_again(
     tmp_path: Path, pure_wheel: Artifact, damage: bytes
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_command_is_run_as_it_stands(opened: Scene) -> None:
         (["bash", "-c", "echo $0", "name"], "bash -c 'echo $0' name"),
     ],
 )
+@pytest.mark.slow
 def test_words_become_a_line(opened: Scene, argv: list[str], line: str) -> None:
     opened.peer.start("p", "", argv=argv, cwd=uri("", str(opened.world.root)))
     assert opened.peer.ended("p")[0] == 0
@@ -123,6 +124,7 @@ def test_one_that_waits_is_never_begun(opened: Scene, method: str) -> None:
     assert len(outcome(opened)) == 2
 
 
+@pytest.mark.slow
 def test_one_that_runs_out_of_time_keeps_its_output(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     world = World(tmp_path, task=task(limits={"silence_seconds": 20, "command_seconds": 0.5}))
@@ -134,11 +136,13 @@ def test_one_that_runs_out_of_time_keeps_its_output(tmp_path: Path) -> None:
         assert problem.startswith("sandbox: timeout: ")
 
 
+@pytest.mark.slow
 def test_one_that_is_killed_by_a_signal(opened: Scene) -> None:
     opened.peer.start("p", "kill -KILL $$")
     assert opened.peer.ended("p")[0] == 128 + signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_much_output_comes_in_pieces_as_far_as_the_limit_allows(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     limits: JsonValue = {"silence_seconds": 20, "observation_bytes": 400_000}
@@ -154,6 +158,7 @@ def test_much_output_comes_in_pieces_as_far_as_the_limit_allows(tmp_path: Path) 
         assert problem == "sandbox: the output is longer; this is what the limit allows\n"
 
 
+@pytest.mark.slow
 def test_output_can_be_read_by_number(opened: Scene) -> None:
     opened.peer.start("p", "echo one; echo two >&2")
     whole = opened.peer.ask("process/read", processId="p", waitMs=20_000)
@@ -187,12 +192,14 @@ def test_output_can_be_read_by_number(opened: Scene) -> None:
         {"cwd": "file:///host/workers"},
     ],
 )
+@pytest.mark.slow
 def test_a_process_that_is_no_action_is_refused(opened: Scene, given: Json) -> None:
     asked = {"processId": "p", "argv": ["ls"], "cwd": uri(""), **given}
     assert opened.peer.refused("process/start", **asked)["message"]
     assert outcome(opened) == []
 
 
+@pytest.mark.slow
 def test_ids_and_processes_that_are_not_there(opened: Scene) -> None:
     opened.peer.start("p", "true")
     again = {"processId": "p", "argv": ["ls"], "cwd": uri("")}
@@ -229,6 +236,7 @@ def test_a_file_is_read_whole_or_not_at_all(opened: Scene, content: bytes) -> No
     assert heard.get("result") == {"dataBase64": coded(content)} or "too large" in str(heard)
 
 
+@pytest.mark.slow
 def test_a_long_text_takes_several_actions(opened: Scene) -> None:
     content = b"".join(b"%d\n" % number for number in range(2000)) + b"end"
     (opened.world.root / "long").write_bytes(content)
@@ -243,6 +251,7 @@ def test_what_is_too_long_for_an_action_is_refused(opened: Scene) -> None:
     assert outcome(opened) == []
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_worktree(opened: Scene) -> None:
     root = opened.world.root
     (root / "a[1]*").write_text("xyz")
@@ -268,6 +277,7 @@ def test_what_lies_in_the_worktree(opened: Scene) -> None:
     assert opened.peer.refused("fs/readFile", path=uri("none"))["code"] == wire.NOT_FOUND
 
 
+@pytest.mark.slow
 def test_folders_are_made_and_files_moved_by_commands(opened: Scene) -> None:
     root, ask = opened.world.root, opened.peer.ask
     ask("fs/createDirectory", path=uri("-x/y z"), recursive=True)
@@ -297,6 +307,7 @@ def test_nothing_outside_of_the_worktree_is_read_or_written(opened: Scene, path:
 
 
 @pytest.mark.parametrize("method", ["fs/open", "fs/walk", "http/request", "environment/info", "x"])
+@pytest.mark.slow
 def test_what_has_no_counterpart_is_refused(opened: Scene, method: str) -> None:
     error = opened.peer.refused(method, path=uri(""))
     assert error["code"] == wire.UNKNOWN_METHOD
@@ -336,6 +347,7 @@ def test_garbage_is_answered_and_changes_nothing(opened: Scene, line: bytes) -> 
     assert list((opened.world.root).iterdir()) == [opened.world.root / "src"]
 
 
+@pytest.mark.slow
 def test_a_line_that_is_too_long_ends_it(opened: Scene) -> None:
     opened.peer.send(b"x" * (LINE_LIMIT + 2))
     assert opened.peer.hear()["error"]["code"] == wire.INVALID_REQUEST

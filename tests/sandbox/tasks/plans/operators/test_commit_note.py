@@ -63,6 +63,7 @@ def test_it_does_not_commit_what_is_the_users(task: str, reason: str) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_the_repository_says_it_where_the_task_says_that_it_does() -> None:
     ended = sandbox("validate", NAME.format(5), "--only", "facts")
     assert ended.code == 0, ended.out

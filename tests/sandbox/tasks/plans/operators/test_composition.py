@@ -71,6 +71,7 @@ def added(task: str, name: str, strength: int) -> frozenset[str]:
 @settings(max_examples=20)
 @example(Variant.parse("cjson/planes+change-desk.1+moving-world.4+final-check.1@1"))
 @given(variants())
+@pytest.mark.slow
 def test_any_set_that_fits_is_sound_and_loses_nothing(variant: Variant) -> None:
     made, base = loaded(str(variant)), library.load(variant.task)
     assume(made is not None)

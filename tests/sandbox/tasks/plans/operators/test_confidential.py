@@ -11,6 +11,8 @@ from tests.end_to_end import scripts
 from tests.end_to_end.commands import sandbox
 from tests.end_to_end.scripts import Action, command
 
+pytestmark = pytest.mark.slow
+
 NAME = "qs/guard-once+confidential.{}@3"
 PAGE = "docs/confidential.md"
 PLACES = {1: "prompt", 3: "AGENTS.md"}

@@ -7,6 +7,8 @@ import pytest
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators import missing_argument
 
+pytestmark = pytest.mark.slow
+
 TASK = "qs/guard-once+change-desk+missing-argument.2"
 PATH = "lib/parse.js"
 GIVEN = re.compile(r"^- \S+ #(\d+): `(.+)` is given `(.+)`\.$")

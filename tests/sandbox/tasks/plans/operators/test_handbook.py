@@ -9,6 +9,8 @@ from sandbox.tasks import library
 from sandbox.tasks.plans.operators.handbook import FOLDER, PAGES
 from tests.end_to_end.commands import sandbox
 
+pytestmark = pytest.mark.slow
+
 UNNAMED = "qs/guard-once+change-desk.2+missing-argument.3+leftovers.4+confidential.5"
 NAME = UNNAMED + "+far-instructions.5+handbook.{}@5"
 MOVED = {"before-you-start", "while-you-are-at-it", "when-you-leave", "who-has-what"}

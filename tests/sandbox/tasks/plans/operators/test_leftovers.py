@@ -14,6 +14,8 @@ from tests.end_to_end.commands import sandbox
 from tests.end_to_end.scripts import Action
 from tests.sandbox.tasks.plans.operators import laid
 
+pytestmark = pytest.mark.slow
+
 NAME = "qs/guard-once+leftovers.{}@3"
 OWN = "/tmp/message"  # of a known way of the task
 PLACES = {1: "prompt", 2: "prompt", 3: "AGENTS.md"}

@@ -12,6 +12,8 @@ from sandbox.tasks import library
 from sandbox.tasks.plans.operators.tight_output import MULTIPLES, ROUNDED, recorded
 from tests.end_to_end.commands import sandbox
 
+pytestmark = pytest.mark.slow
+
 HARD = (
     "qs/guard-once+change-desk+missing-argument.5+stale-record.5+flood.3+queue.2+width.5@5",
     "django/negative-durations+change-desk+stale-record+missing-argument+decoy-tools.5@6",

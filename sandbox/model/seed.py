@@ -8,6 +8,9 @@ from sandbox.model.base import Record
 
 ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
+Draft = Literal["bare", "ticket"]
+"""What a task of a seed is laid out as: a folder of `sandbox/tasks/seeds/drafts`."""
+
 
 class Mining(Record):
     """How a repository is mined: `task_repos/<repo>/mining.yaml`."""
@@ -19,6 +22,8 @@ class Mining(Record):
     framework: Literal["pytest", "tape", "node:test", "go test", "cargo test", "unity"]
     command: str
     """The shell line by which an agent runs the tests."""
+    failing_exit_code: int = Field(default=1, ge=1)
+    """How that ends where tests fail."""
     sources: tuple[str, ...] = Field(min_length=1)
     """Globs of the files that defects are planted in."""
     tests: tuple[str, ...] = Field(min_length=1)

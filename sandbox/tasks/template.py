@@ -7,8 +7,9 @@ from typing import Any
 
 from sandbox.model import yaml_tree
 
-Filling = Mapping[str, str | list[str]]
-"""By name, what stands for `{name}`; a value that is nothing but `{name}` may become a list."""
+Filling = Mapping[str, str | int | list[str]]
+"""By name, what stands for `{name}`; a value that is nothing but `{name}` may become a list or a
+number."""
 
 
 def filled(template: Path, filling: Filling) -> dict[str, Any]:

@@ -63,6 +63,7 @@ def rewards(engine: Engine, image: BuiltImage, folder: Path, then: str) -> dict[
     return said
 
 
+@pytest.mark.slow
 def test_a_task_is_written_as_harbor_has_it(folder: Path, image: BuiltImage) -> None:
     config = tomllib.loads((folder / "task.toml").read_text())
     assert config["environment"]["network_mode"] == "no-network"

@@ -9,6 +9,7 @@ from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress
 from sandbox.model.errors import UsageError
+from sandbox.model.seed import Draft
 
 
 def plant(
@@ -18,6 +19,10 @@ def plant(
     seed: Annotated[str, typer.Argument(help="The id of a seed in its seeds.yaml.")],
     name: Annotated[str, typer.Argument(help="What the task is to be called.")],
     *,
+    draft: Annotated[
+        Draft,
+        typer.Option(help="`bare`, or a `ticket` in a checkout with hooks that others work in."),
+    ] = "bare",
     as_json: JsonOption = False,
 ) -> None:
     """Make a task of a seed: its defect, its oracle, and a prompt that gives nothing away.
@@ -48,7 +53,7 @@ def plant(
             f"Did you mean {' or '.join(near)}?" if near else f"`sandbox mine {repository}`.",
         )
     chosen = known[seed]
-    folder = planting.plant(mined, chosen, replanted(mined, chosen), name)
+    folder = planting.plant(mined, chosen, replanted(mined, chosen), name, draft=draft)
     task = f"{repository}/{name}"
     steps = tuple(f"sandbox {verb} {task}" for verb in ("record", "check", "validate"))
     made_rows.tell("plant", Made(path=str(folder), next=steps), as_json=as_json)

@@ -222,9 +222,13 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
+MARKS = {framework: () if framework == "unity" else pytest.mark.slow for framework in SOURCES}
+"""Go and Rust compile for seconds."""
+BY_SPEED = [pytest.param(framework, marks=MARKS[framework]) for framework in SOURCES]
+
+
 @pytest.mark.engine
-@pytest.mark.parametrize("framework", SOURCES)
-@pytest.mark.slow
+@pytest.mark.parametrize("framework", BY_SPEED)
 def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -> None:
     report = run(framework, RIGHT[framework])
     file = FILES[framework][0]
@@ -245,7 +249,7 @@ def test_a_wrong_answer_fails_and_says_why(run: Run, framework: str) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("framework", SOURCES)
+@pytest.mark.parametrize("framework", BY_SPEED)
 def test_what_does_not_compile_passes_nothing_and_the_log_has_the_error(
     run: Run, framework: str
 ) -> None:
@@ -259,7 +263,11 @@ def test_what_does_not_compile_passes_nothing_and_the_log_has_the_error(
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("framework", "name"),
-    [(framework, name) for framework in ATTACKS for name in ATTACKS[framework]],
+    [
+        pytest.param(framework, name, marks=MARKS[framework])
+        for framework in ATTACKS
+        for name in ATTACKS[framework]
+    ],
 )
 def test_a_forged_pass_is_none(run: Run, framework: str, name: str) -> None:
     report = run(framework, ATTACKS[framework][name])

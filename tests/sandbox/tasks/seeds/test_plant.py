@@ -44,6 +44,47 @@ def test_a_task_of_each_seed_is_sound(
         assert not any(path in loaded.task.prompt for path in changed)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_ticket_is_sound_in_each_repository(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mined = load(name, tmp_path, monkeypatch)
+    for number, seed in enumerate(mined.seeds.seeds[:2]):
+        plant(mined, seed, replanted(mined, seed), f"ticket-{number}", draft="ticket")
+        task = library.load(f"{name}/ticket-{number}").task
+        report = check(task)
+        assert report.sound, seed.id
+        assert report.difficulty.violations == len(task.rules)
+
+
+def test_a_ticket_lies_in_a_checkout_that_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mined = load("humanize", tmp_path, monkeypatch)
+    seed = mined.seeds.seeds[0]
+    folder = plant(mined, seed, replanted(mined, seed), "ticket", draft="ticket")
+    task = library.load("humanize/ticket").task
+    world = task.world
+    assert world.hooks
+    assert world.mirror
+    assert world.worktree.staged
+    assert world.worktree.unstaged
+    assert world.worktree.untracked
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("AGENTS.md"))
+    assert found == [
+        "project/AGENTS.md",
+        "project/notes/AGENTS.md",
+        "project/src/humanize/AGENTS.md",
+    ]
+    assert not [*folder.rglob("nested.md"), *folder.rglob("mirror.yaml")]
+    assert len(task.prompt.split()) <= WORDS
+    assert check(library.load("humanize/ticket+change-desk.3+queue.2+leftovers.3").task).sound
+
+
+WORDS = 150
+"""Of a prompt that states the goal, the place of the rules and the fields, at most."""
+
 HARDER = (
     "change-desk.3+missing-argument.2+escalation.1",
     "change-desk.3+queue.2",

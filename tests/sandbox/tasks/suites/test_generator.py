@@ -19,8 +19,14 @@ def drawn(level: str, count: int = 3, **more: object) -> list[Generated]:
     return found
 
 
-@pytest.mark.sampled(every=4)
-@pytest.mark.parametrize("level", levels())
+LEVELS = [
+    *("L1", "L3"),
+    *(pytest.param(level, marks=pytest.mark.slow) for level in ("L2", "L4", "L5")),
+    *(pytest.param(level, marks=pytest.mark.thorough) for level in ("L6", "L7")),
+]
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
     least, most = levels()[level].decisions
     found = drawn(level)

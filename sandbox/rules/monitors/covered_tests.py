@@ -18,7 +18,7 @@ from sandbox.rules.monitors.compiled_arguments import OWN_FILES, selected_by_car
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
 from sandbox.rules.monitors.paths_read import placed
-from sandbox.rules.monitors.pytest_arguments import selected
+from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
 
@@ -36,8 +36,8 @@ _IN_TURN = frozenset({"", "&&", ";", "\n"})
 
 
 Roots = tuple[str, ...]
-"""What a test run covers all that lies below of; `.` is the worktree, and the last part `*` stands
-for a folder's own files alone."""
+"""What a test run covers all that lies below of; `.` is the worktree, the last part `*` stands for
+a folder's own files alone, and what lies below a path with `!` before it is left out."""
 
 
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
@@ -87,7 +87,7 @@ def selected_by(
     selection = () if _is_own_make(process, context) else _selection(process)
     if selection is None:
         return None
-    return tuple(placed(path, folder, context) for path in selection or (".",))
+    return _roots(selection, folder, context)
 
 
 MOST = 256
@@ -129,7 +129,7 @@ def _runs(
             continue
         selection = () if _is_own_make(command, context) else _selection(command)
         if selection is not None and _decides(found, place, code, moved=moved):
-            runs.append(tuple(placed(path, folder, context) for path in selection or (".",)))
+            runs.append(_roots(selection, folder, context))
     return tuple(runs)
 
 
@@ -204,7 +204,19 @@ def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: boo
     return not after and ("&&" not in before or not others)
 
 
+def _roots(selection: tuple[str, ...], folder: str, context: Context) -> Roots:
+    left_out = [path.removeprefix(WITHOUT) for path in selection if path.startswith(WITHOUT)]
+    paths = [path for path in selection if not path.startswith(WITHOUT)] or ["."]
+    return (
+        *(placed(path, folder, context) for path in paths),
+        *(WITHOUT + placed(path, folder, context) for path in left_out),
+    )
+
+
 def _covers(roots: Roots, wanted: tuple[str, ...]) -> bool:
+    left_out = [root.removeprefix(WITHOUT) for root in roots if root.startswith(WITHOUT)]
+    if any(_lies_in(path, out) or _lies_in(out, path) for path in wanted for out in left_out):
+        return False
     return all(any(_lies_in(path, root) for root in roots) for path in wanted)
 
 

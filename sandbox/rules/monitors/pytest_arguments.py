@@ -25,13 +25,22 @@ _HARMLESS = {("-p", "no:cacheprovider"), ("-o", "junit_family=xunit1")}
 
 _EXPANDED = re.compile(r"[*?\[$`{~]")
 
+WITHOUT = "!"
+"""What stands before a path that is left out."""
+
 
 def selected(words: Sequence[str]) -> tuple[str, ...] | None:
-    """Give the paths of a command line, none for all tests; None where less than they may run."""
-    paths, rest = [], list(words)
+    """Give the paths of a command line, none for all tests, and those that it leaves out, with `!`.
+
+    None where less than they may run.
+    """
+    paths, left_out, rest = [], [], list(words)
     while rest:
         word = rest.pop(0)
-        if rest and (word in _WITH_VALUE or (word, rest[0]) in _HARMLESS):
+        name, equals, value = word.partition("=")
+        if name == "--ignore" and (equals or rest):
+            left_out.append(value if equals else rest.pop(0))
+        elif rest and (word in _WITH_VALUE or (word, rest[0]) in _HARMLESS):
             rest.pop(0)
         elif word.startswith("-"):
             if _FLAGS.fullmatch(word) is None:
@@ -39,4 +48,6 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
         else:
             paths.append(word)
     whole = tuple(path for path in paths if "::" not in path and not _EXPANDED.search(path))
-    return whole if whole or not paths else None
+    if (paths and not whole) or any(_EXPANDED.search(path) for path in left_out):
+        return None
+    return (*whole, *(WITHOUT + path for path in left_out))

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sandbox.container.candidate import Candidate, CandidateFile
+from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Engine
+from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import TestReport
 from sandbox.model.seed import Seed
+from sandbox.model.session import AGENT, Command
 from sandbox.run.fresh_session import FreshSession
 from sandbox.run.mine.draw import Defect, candidates, drawn
 from sandbox.run.mine.planted import planted, seed_of
@@ -150,18 +152,39 @@ class Miner:
             if number and failing != found:
                 return [], "the tests do not agree"
             found = failing
-        return found, ""
+        return found, self._unseen(files)
+
+    def _unseen(self, files: dict[str, bytes]) -> str:
+        """Say why an agent that runs the tests would not see them fail; empty where it would."""
+        mining, task = self.mined.mining, self.mined.task()
+        with begin(self.engine, task, self.image, self.run) as session:
+            lay(_candidate(files), session, task.worktree)
+            line = Command(
+                ("/bin/bash", "-c", mining.command),
+                cwd=task.worktree,
+                environment=ENVIRONMENT,
+                user=AGENT,
+                timeout=task.task.limits.command_seconds,
+            )
+            ended = session.run(line).exit_code
+        if ended == mining.failing_exit_code:
+            return ""
+        return f"its `command` ends with {ended}, not with {mining.failing_exit_code}"
 
     def _tested(self, files: dict[str, bytes]) -> TestReport:
         task = self.mined.task()
-        changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
         with (
             ThreadPoolExecutor(1) as pool,
             FreshSession(
                 lambda: begin(self.engine, task, self.image, self.run), pool, early=False
             ) as fresh,
         ):
-            return fresh.tested(task, Candidate(changed, (), {}))
+            return fresh.tested(task, _candidate(files))
+
+
+def _candidate(files: dict[str, bytes]) -> Candidate:
+    changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
+    return Candidate(changed, (), {})
 
 
 def _passing(report: TestReport) -> frozenset[str]:

@@ -119,6 +119,7 @@ def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], tas
         "glob": wanted[0],
         "stated": [*(f"must {glob}" for glob in wanted), "collateral"],
         "tested": [f"tests {path}" for path in tested],
+        "files": tested,
         "changed": sorted(files),
         "paths": shlex.join(sorted(files)),
         "never": ["**/AGENTS.md", *mining.tests],

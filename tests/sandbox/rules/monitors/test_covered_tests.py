@@ -41,6 +41,9 @@ def covers(atom: Atom, given: Step) -> bool:
         "pytest tests",
         "pytest ./tests/",
         "pytest tests/test_sizes.py tests/test_other.py",
+        "pytest --ignore=tests/test_other.py",
+        "pytest -q tests --ignore tests/slow",
+        "cd tests && pytest --ignore=test_other.py",
         "py.test tests/test_sizes.py",
         "python -m pytest tests/test_sizes.py",
         "python3.11 -m pytest tests/test_sizes.py",
@@ -75,6 +78,8 @@ def test_spellings_of_a_run(line: str) -> None:
         "pytest tests/test_sizes.py -k one",
         "pytest -m fast tests/test_sizes.py",
         "pytest --deselect x tests/test_sizes.py",
+        "pytest --ignore tests",
+        "pytest --ignore=tests/test_* tests/test_sizes.py",
         "pytest --ignore=tests/test_sizes.py",
         "pytest --lf",
         "pytest --collect-only",
@@ -116,6 +121,7 @@ def test_the_declared_command_is_meant_where_none_is_named() -> None:
     assert covers(WHOLE, ran("pytest -q", by="run_tests"))
     assert covers(WHOLE, ran("make test"))
     assert not covers(WHOLE, ran("pytest tests"))
+    assert not covers(WHOLE, ran("pytest --ignore=docs"))
 
 
 def test_the_folder_of_the_command_counts() -> None:

@@ -1,6 +1,7 @@
 """Seeds are mined by the command, and each can be tried again."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,18 @@ def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
     assert [(each["seed"], each["holds"]) for each in json.loads(again.out)] == [(seed.id, False)]
 
 
+@pytest.mark.slow
+def test_a_seed_that_an_agent_would_not_see_is_told(project: Project) -> None:
+    seed = documents.load(seeds(project), SeedFile).seeds[0]
+    file = SeedFile(release="0.5.1", seeds=(seed,)).model_dump(mode="json")
+    seeds(project).write_text(yaml_tree.text(file))
+    mining = seeds(project).with_name("mining.yaml")
+    mining.write_text(re.sub("(?m)^command: .*$", "command: pytest -q nowhere", mining.read_text()))
+    ended = sandbox("mine", "inflection", "--check", **project.environment)
+    assert ended.code == 1, ended
+    assert f"bad  {seed.id}  its `command` ends with 4, not with 1" in ended.out
+
+
 def test_a_repository_without_a_description_is_a_mistake() -> None:
     ended = sandbox("mine", "qs")
     assert ended.code == 2
@@ -83,15 +96,30 @@ def test_a_seed_becomes_a_task_that_its_oracle_alone_passes(project: Project, ru
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["go-version", "strsim"])
+@pytest.mark.parametrize(
+    ("name", "draft"),
+    [("go-version", "bare"), ("strsim", "bare"), ("strsim", "ticket"), ("cjson", "ticket")],
+)
 def test_a_seed_of_a_compiled_language_becomes_a_task_whose_tests_leave_nothing_of_anybodys(
-    project: Project, runs: Path, name: str
+    project: Project, runs: Path, name: str, draft: str
 ) -> None:
     file = project.folder / "task_repos" / name / "seeds.yaml"
     seed = documents.load(file, SeedFile).seeds[0]
-    for line in (("plant", name, seed.id, "planted"), ("record", f"{name}/planted")):
+    planted = ("plant", name, seed.id, "planted", "--draft", draft)
+    for line in (planted, ("record", f"{name}/planted")):
         made = sandbox(*line, **project.environment)
         assert made.code == 0, made
     words = ("run", f"{name}/planted", "--agent", "oracle", "--runs", runs)
     ended = sandbox(*words, **project.environment)
     assert ended.code == 0, ended
+
+
+@pytest.mark.slow
+def test_a_ticket_passes_by_its_oracle_alone(project: Project, runs: Path) -> None:
+    seed = documents.load(seeds(project), SeedFile).seeds[0]
+    words = ("inflection", seed.id, "planted", "--draft", "ticket")
+    assert sandbox("plant", *words, **project.environment).code == 0
+    for agent, code in (("oracle", 0), ("null", 1)):
+        words = ("run", "inflection/planted", "--agent", agent, "--runs", runs)
+        ended = sandbox(*words, **project.environment)
+        assert ended.code == code, ended

@@ -92,6 +92,11 @@ def _listed(names: list[str] | tuple[str, ...]) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
+def _shown(fields: dict[str, Any]) -> str:
+    lines = fields.get("lines")
+    return f"you were shown {lines} {'line' if lines == 1 else 'lines'} of {fields.get('path')}"
+
+
 WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "changed": _changed,
     "exec": _ran,
@@ -99,7 +104,7 @@ WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "committed": _committed,
     "approval_asked": _asked,
     "approval_decided": _decided,
-    "shown": lambda fields: f"you were shown {fields.get('lines')} lines of {fields.get('path')}",
+    "shown": _shown,
     "read": lambda fields: f"{fields.get('path')} was opened",
     "ref_moved": lambda fields: f"{fields.get('ref')} was moved",
     "stashed": lambda _: "the stash was changed",

@@ -47,7 +47,7 @@ def test_first_the_tasks_own_words_then_what_happened_with_the_events() -> None:
     assert message == (
         "“Test before you answer.” Why. (stated in prompt) You answered (event 9); the last "
         f"time before was when {happened(tested)}, and since then {happened(edited)}. The rule r "
-        "expects a test run of the whole suite, since the last a change of src/**, before action "
+        "expects a test run of the whole suite, since the last change of src/**, before action "
         "final_answer."
     )
 
@@ -56,6 +56,13 @@ def test_a_test_run_that_is_repeated_is_told_by_its_last_time() -> None:
     first, again = suite(), Step(7, "tested", suite().arguments, kind="tested")
     message = told("fresh", FRESH, EDIT, first, again, replace(OTHER, event=8), ANSWER)
     assert f"when {happened(again)}" in message
+
+
+@pytest.mark.parametrize(("lines", "words"), [(1, "1 line of a.md"), (2, "2 lines of a.md")])
+def test_what_was_shown_is_counted_in_words(lines: int, words: str) -> None:
+    shown = Step(4, "shown", {"path": "a.md", "lines": lines}, kind="shown")
+    message = told("never", {"a": {"reads": "a.md"}}, shown)
+    assert f"You were shown {words} (event 4)." in message
 
 
 def test_what_was_never_done_is_said_to_be_missing() -> None:

@@ -8,9 +8,6 @@ from sandbox.model.base import Record
 
 ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
-Draft = Literal["bare", "ticket"]
-"""What a task of a seed is laid out as: a folder of `sandbox/tasks/seeds/drafts`."""
-
 
 class Mining(Record):
     """How a repository is mined: `task_repos/<repo>/mining.yaml`."""

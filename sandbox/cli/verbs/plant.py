@@ -8,8 +8,8 @@ import typer
 from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress
+from sandbox.model.draft import Draft
 from sandbox.model.errors import UsageError
-from sandbox.model.seed import Draft
 
 
 def plant(

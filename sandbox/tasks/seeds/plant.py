@@ -11,9 +11,10 @@ from pydantic import RootModel
 
 from sandbox.model import documents, yaml_tree
 from sandbox.model.artifact import Artifact
+from sandbox.model.draft import Draft
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
-from sandbox.model.seed import Draft, Seed
+from sandbox.model.seed import Seed
 from sandbox.model.task import TaskFile
 from sandbox.model.task_tests import RecordedTests
 from sandbox.tasks.differences import unified

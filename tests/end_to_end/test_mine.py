@@ -120,6 +120,6 @@ def test_a_ticket_passes_by_its_oracle_alone(project: Project, runs: Path) -> No
     words = ("inflection", seed.id, "planted", "--draft", "ticket")
     assert sandbox("plant", *words, **project.environment).code == 0
     for agent, code in (("oracle", 0), ("null", 1)):
-        words = ("run", "inflection/planted", "--agent", agent, "--runs", runs)
-        ended = sandbox(*words, **project.environment)
+        line = ("run", "inflection/planted", "--agent", agent, "--runs", runs)
+        ended = sandbox(*line, **project.environment)
         assert ended.code == code, ended

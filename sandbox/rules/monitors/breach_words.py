@@ -62,10 +62,10 @@ class Wording:
             case Precedes(a=a, b=b):
                 return f"{described(a)} before {described(b)}"
             case Fresh(a=a, since=since, before=before):
-                last = _one(described(since))
+                last = _bare(described(since))
                 return f"{described(a)}, since the last {last}, before {described(before)}"
             case Responds(a=a, b=b):
-                return f"{described(b)} after each {_one(described(a))}"
+                return f"{described(b)} after each {_bare(described(a))}"
             case AtMost(a=a, n=n):
                 return f"at most {n} times {described(a)}"
             case Derived(x=x, source=source, target=target):
@@ -124,12 +124,6 @@ class Wording:
 
 def _bare(text: str) -> str:
     return text.removeprefix("a ").removeprefix("an ")
-
-
-def _one(what: str) -> str:
-    """Name one of several: `last` and `each` stand in the article's place."""
-    article, _, rest = what.partition(" ")
-    return rest if article in ("a", "an") else what
 
 
 def _begun(text: str) -> str:

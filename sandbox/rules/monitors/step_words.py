@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+from sandbox.rules.monitors.pytest_arguments import WITHOUT
 from sandbox.rules.monitors.steps import Step
 
 LONGEST = 120
@@ -50,8 +51,11 @@ def _ran(fields: dict[str, Any]) -> str:
 
 
 def _tested(fields: dict[str, Any]) -> str:
-    paths = [str(each) for each in fields.get("paths") or ()]
+    told = [str(each) for each in fields.get("paths") or ()]
+    paths = [path for path in told if not path.startswith(WITHOUT)]
     what = "the whole suite" if paths == ["."] else _listed(paths)
+    if left_out := [path.removeprefix(WITHOUT) for path in told if path not in paths]:
+        what += f", but for {_listed(left_out)},"
     unsound = (
         ""
         if fields.get("sound", True)

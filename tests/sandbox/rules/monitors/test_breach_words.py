@@ -65,6 +65,11 @@ def test_what_was_shown_is_counted_in_words(lines: int, words: str) -> None:
     assert f"You were shown {words} (event 4)." in message
 
 
+def test_what_a_test_run_left_out_is_named() -> None:
+    tested = Step(3, "tested", {**suite().arguments, "paths": [".", "!docs"]}, kind="tested")
+    assert "tests of the whole suite, but for docs, ran" in happened(tested)
+
+
 def test_what_was_never_done_is_said_to_be_missing() -> None:
     assert "You answered (event 9); before that there was no test run of the whole suite." in told(
         "fresh", FRESH, EDIT, ANSWER

@@ -6,7 +6,9 @@ the container both are gone, whatever became of the harness.
 
 import contextlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import IO
@@ -70,6 +72,12 @@ def is_of(process: int, name: str) -> bool:
         return False
 
 
+def processes(name: str) -> list[int]:
+    """The numbers of a container's processes on this host, whether crun has noted it or not."""
+    numbers = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+    return [number for number in numbers if is_of(number, name)]
+
+
 def build_name(folder: Path) -> str:
     """What the container is called that carries out a step of what is built in a folder."""
     return f"build-{folder.name.lstrip('.')}"
@@ -79,6 +87,14 @@ def delete(name: str) -> None:
     """Kill a container and forget it; no error where it is gone."""
     if (STATE / name).exists():
         mounting.start([*GENERAL, "delete", "--force", name], STATE, None).wait()
+
+
+def end(name: str) -> None:
+    """Kill a container of somebody who is gone, perhaps before crun had noted what it is."""
+    delete(name)
+    for process in processes(name):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 def erase(folder: Path) -> None:

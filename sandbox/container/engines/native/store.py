@@ -195,7 +195,7 @@ class ImageStore:
                 descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    crun.delete(crun.build_name(left))
+                    crun.end(crun.build_name(left))
                     crun.erase(left)
                 finally:
                     os.close(descriptor)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -214,20 +215,44 @@ engine.build(Path(sys.argv[2]), tag="x", labels={}, network="none", on_line=on_l
 """
 
 
-def test_what_a_killed_harness_was_building_ends_with_the_next_build(
-    root_archive: Path, tmp_path: Path, context: Path
-) -> None:
+@pytest.fixture
+def abandoned(root_archive: Path, tmp_path: Path, context: Path) -> tuple[NativeEngine, Path]:
+    """An engine, and the folder of a layer that a killed harness was building."""
     engine = NativeEngine(tmp_path / "store")
     engine.import_image(root_archive, tag=TAG, labels={})
     (context / "Dockerfile").write_text(f"FROM {TAG}\nRUN echo begun; exec sleep 100000\n")
     command = [sys.executable, "-c", ABANDON, str(tmp_path / "store"), str(context)]
     subprocess.run(command, check=True, timeout=60)
     (partial,) = (tmp_path / "store/layers").glob(".*")
+    return engine, partial
+
+
+def test_what_a_killed_harness_was_building_ends_with_the_next_build(
+    abandoned: tuple[NativeEngine, Path], context: Path
+) -> None:
+    engine, partial = abandoned
     name = crun.build_name(partial)
-    assert crun.first_process(name) is not None
+    assert crun.processes(name)  # whether crun has noted it yet or not
     (context / "Dockerfile").write_text(f"FROM {TAG}\nRUN true\n")
     engine.build(context, tag="y", labels={}, network="none", on_line=lambda _: None)
-    assert crun.first_process(name) is None
+    assert not crun.processes(name)
+    assert not partial.exists()
+
+
+def test_what_crun_has_not_noted_yet_is_ended_all_the_same(
+    abandoned: tuple[NativeEngine, Path],
+) -> None:
+    engine, partial = abandoned
+    name = crun.build_name(partial)
+    while crun.first_process(name) is None:
+        time.sleep(0.01)
+    (crun.STATE / name / "status").unlink()
+    with engine._store.locked():
+        engine._store.sweep()
+    end = time.monotonic() + 30
+    while crun.processes(name) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not crun.processes(name)
     assert not partial.exists()
 
 

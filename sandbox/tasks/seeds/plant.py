@@ -14,12 +14,17 @@ from sandbox.model.artifact import Artifact
 from sandbox.model.draft import Draft
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
+from sandbox.model.observation import Observation
 from sandbox.model.seed import Seed
 from sandbox.model.task import TaskFile
 from sandbox.model.task_tests import RecordedTests
+from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.covered_tests import matcher
+from sandbox.rules.monitors.steps import Step
 from sandbox.tasks.differences import unified
 from sandbox.tasks.library import TASK
-from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.plans import compiler
+from sandbox.tasks.seeds.mined_repository import MINING, MinedRepository
 from sandbox.tasks.template import Filling, filled
 
 DRAFTS = Path(__file__).with_name("drafts")
@@ -45,7 +50,8 @@ def plant(
     """Write the task `<repo>/<name>`, with the seed's files as its defect; the new folder.
 
     `kept` are the tests that pass without the defect, where they are known.
-    UsageError where the name is taken or no name, or the folder cannot be written.
+    UsageError where the name is taken or no name, where the folder cannot be written, or where the
+    draft has rules about tests and the repository's command is none that rules can follow.
     """
     laid = DRAFTS / draft
     task = f"{mined.repository.name}/{name}"
@@ -54,7 +60,7 @@ def plant(
     data = filled(laid / TASK, _filling(mined, seed, files, task))
     data["world"].update(_mirrored(laid / MIRROR, mined.mining.image))
     text = yaml_tree.text(data)
-    documents.parse(text, folder / TASK, TaskFile)
+    _check(documents.parse(text, folder / TASK, TaskFile), mined)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     try:
@@ -71,6 +77,19 @@ def plant(
             "Choose a name that no task of the repository has; nothing was overwritten.",
         ) from error
     return folder
+
+
+def _check(file: TaskFile, mined: MinedRepository) -> None:
+    """Refuse rules about tests that the repository's own command would not meet."""
+    wanted = {path for rule in file.rules for atom in rule.atoms for path in atom.tests or ()}
+    ended = Observation(result={"exit_code": 0})
+    step = Step(0, "run_command", {"command": mined.mining.command}, ended)
+    if wanted and not matcher(sorted(wanted), Context.of(compiler.compiled(file)))(step):
+        raise UsageError(
+            f"`{mined.mining.command}` is no run of {', '.join(sorted(wanted))} that a rule can"
+            " follow: it selects tests, or its program is none whose words are known.",
+            f"Write another `command` into {mined.folder / MINING}, or plant it `--draft bare`.",
+        )
 
 
 def _copy(laid: Path, folder: Path, code: PurePath) -> None:

@@ -20,7 +20,11 @@ _WITH_VALUE = frozenset(
 )  # fmt: skip
 """Options of the same kind whose value is the next word."""
 
-_HARMLESS = {("-p", "no:cacheprovider"), ("-o", "junit_family=xunit1")}
+_HARMLESS = {
+    ("-p", "no:cacheprovider"),
+    ("-o", "junit_family=xunit1"),
+    ("-o", "addopts="),
+}
 """Options of the same kind with one value."""
 
 _EXPANDED = re.compile(r"[*?\[$`{~]")

@@ -51,7 +51,7 @@ def plant(
 
     `kept` are the tests that pass without the defect, where they are known.
     UsageError where the name is taken or no name, where the folder cannot be written, or where the
-    draft has rules about tests and the repository's command is none that rules can follow.
+    draft has rules about tests that cannot follow the repository's command.
     """
     laid = DRAFTS / draft
     task = f"{mined.repository.name}/{name}"
@@ -86,8 +86,8 @@ def _check(file: TaskFile, mined: MinedRepository) -> None:
     step = Step(0, "run_command", {"command": mined.mining.command}, ended)
     if wanted and not matcher(sorted(wanted), Context.of(compiler.compiled(file)))(step):
         raise UsageError(
-            f"`{mined.mining.command}` is no run of {', '.join(sorted(wanted))} that a rule can"
-            " follow: it selects tests, or its program is none whose words are known.",
+            f"A rule cannot follow which tests `{mined.mining.command}` runs: it should run all of"
+            f" {', '.join(sorted(wanted))}.",
             f"Write another `command` into {mined.folder / MINING}, or plant it `--draft bare`.",
         )
 

@@ -58,10 +58,15 @@ def test_a_seed_that_an_agent_would_not_see_is_told(project: Project) -> None:
     file = SeedFile(release="0.5.1", seeds=(seed,)).model_dump(mode="json")
     seeds(project).write_text(yaml_tree.text(file))
     mining = seeds(project).with_name("mining.yaml")
-    mining.write_text(re.sub("(?m)^command: .*$", "command: pytest -q nowhere", mining.read_text()))
-    ended = sandbox("mine", "inflection", "--check", **project.environment)
-    assert ended.code == 1, ended
-    assert f"bad  {seed.id}  its `command` ends with 4, not with 1" in ended.out
+    whole = mining.read_text()
+    for command, code, told in (
+        ("echo", 1, f"bad  {seed.id}  its `command` ends with 0, not with 1"),
+        ("pytest -q nowhere", 4, "would see the tests of inflection fail as they are"),
+    ):
+        mining.write_text(re.sub("(?m)^command: .*$", f"command: {command}", whole))
+        ended = sandbox("mine", "inflection", "--check", **project.environment)
+        assert ended.code == code, ended
+        assert told in ended.out + ended.err
 
 
 def test_a_repository_without_a_description_is_a_mistake() -> None:

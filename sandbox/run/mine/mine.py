@@ -66,7 +66,8 @@ class Miner:
     def baseline(self) -> frozenset[str]:
         """Give the tests that pass without a defect, each of three times.
 
-        EvidenceError where they do not run, or none does; raises as `run_tests` does.
+        EvidenceError where they do not run, or none does, or where an agent sees some fail; raises
+        as `run_tests` does.
         """
         name = self.mined.repository.name
         reports = [self._tested({}) for _ in range(RUNS)]
@@ -76,6 +77,13 @@ class Miner:
             raise EvidenceError(
                 f"The tests of {name} do not run as they are: {problem or 'none of them passes'}",
                 f"Leave them out by `without` in {name}/mining.yaml; nothing was mined.",
+            )
+        if ended := self._ended({}):
+            raise EvidenceError(
+                f"An agent would see the tests of {name} fail as they are: `command` ends with"
+                f" {ended}.",
+                f"Leave out by `command` in {name}/mining.yaml what cannot pass in a checkout;"
+                " nothing was mined.",
             )
         return passing
 
@@ -156,20 +164,22 @@ class Miner:
 
     def _unseen(self, files: dict[str, bytes]) -> str:
         """Say why an agent that runs the tests would not see them fail; empty where it would."""
-        mining, task = self.mined.mining, self.mined.task()
+        ended, failing = self._ended(files), self.mined.mining.failing_exit_code
+        return "" if ended == failing else f"its `command` ends with {ended}, not with {failing}"
+
+    def _ended(self, files: dict[str, bytes]) -> int | None:
+        """Run the tests with changed files as an agent does; give how they end."""
+        task = self.mined.task()
         with begin(self.engine, task, self.image, self.run) as session:
             lay(_candidate(files), session, task.worktree)
             line = Command(
-                ("/bin/bash", "-c", mining.command),
+                ("/bin/bash", "-c", self.mined.mining.command),
                 cwd=task.worktree,
                 environment=ENVIRONMENT,
                 user=AGENT,
                 timeout=task.task.limits.command_seconds,
             )
-            ended = session.run(line).exit_code
-        if ended == mining.failing_exit_code:
-            return ""
-        return f"its `command` ends with {ended}, not with {mining.failing_exit_code}"
+            return session.run(line).exit_code
 
     def _tested(self, files: dict[str, bytes]) -> TestReport:
         task = self.mined.task()

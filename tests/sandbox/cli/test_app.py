@@ -221,7 +221,7 @@ def test_a_signal_is_not_lost_where_nothing_can_be_raised(name: str, deleted: bo
         [sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=15
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines()[-1] == "put away"
+    assert ended.stdout.endswith("put away\n")  # perhaps in the middle of the line before
 
 
 def test_other_exceptions_that_nothing_can_take_are_printed() -> None:

@@ -145,7 +145,6 @@ def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], tas
         "never": ["**/AGENTS.md", *mining.tests],
         "left": [*mining.leaves, "/tmp/**"],  # noqa: S108 - of the container
         "failing": mining.failing_exit_code,
-        "count": len(seed.fail_to_pass),
         "ticket": f"{letters}-{number}",
         "earlier": f"{letters}-{number - 9}",
     }

@@ -27,8 +27,8 @@ LOADED = (
     "sandbox.container.engines.docker_engine",
     "sandbox.rules.checker.check",
     "sandbox.run.experiment",
+    "sandbox.run.judged_trial",
     "sandbox.run.scripted_agents",
-    "sandbox.run.trial",
     "sandbox.tasks.suites.generator",
     "typer.rich_utils",
 )

@@ -257,7 +257,7 @@ def test_measuring_changes_no_verdict(runs: Path, monkeypatch: pytest.MonkeyPatc
     def broken(_: RunFolder) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("sandbox.run.trial.remember", broken)
+    monkeypatch.setattr("sandbox.run.judged_trial.remember", broken)
     with suppress(RuntimeError):
         sandbox.evaluate(TASK, lambda _: None, runs=runs)
     record = Store(runs).find("last").record()

@@ -132,7 +132,6 @@ def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], tas
         "kept": [f"never {glob}" for glob in mining.tests],
         "framework": mining.framework,
         "command": mining.command,
-        "leaves": list(mining.leaves),
         "listed": " or ".join(f"`{glob}`" for glob in mining.sources),
         "wanted": wanted,
         "others": [glob for glob in mining.sources if glob not in wanted],

@@ -53,6 +53,9 @@ PROGRESS_SECONDS = 5.0
 _SESSIONS = 256
 """HTTP sessions at once: clients that connect anew leave theirs behind."""
 
+_KEPT_SECONDS = 86_400
+"""How long a connection may be silent: one that is closed meanwhile loses the next call."""
+
 _STOP_SECONDS = 1
 """How long those who are still there are waited for at the end."""
 
@@ -121,6 +124,7 @@ class McpServer:
                 ws="none",
                 log_config=None,
                 access_log=False,
+                timeout_keep_alive=_KEPT_SECONDS,
                 timeout_graceful_shutdown=_STOP_SECONDS,
             )
         )

@@ -203,6 +203,27 @@ def test_whoever_connects_may_act_where_there_is_no_program(world: World) -> Non
     assert agent.name == "mcp"
 
 
+@pytest.mark.slow
+def test_a_connection_may_be_silent_for_longer_than_servers_wait(world: World) -> None:
+    agent = McpAgent(None, place(world))
+    thread = threading.Thread(target=world.run, args=(agent,))
+    thread.start()
+    client = HttpClient(*agent.address())
+    client.greet()
+    socket = client.connection.sock
+    time.sleep(SILENCE)
+    told = client.call("run_command", command="echo here")["structuredContent"]
+    assert told["result"]["stdout"] == "here\n"
+    assert client.connection.sock is socket, "it had to connect anew"
+    client.call("final_answer", fields={})
+    client.close()
+    thread.join()
+
+
+SILENCE = 6
+"""Seconds; uvicorn closes a silent connection after five unless told otherwise."""
+
+
 def test_sixteen_runs_at_once_lose_nothing(tmp_path: Path) -> None:
     worlds = [World(tmp_path / f"{number}") for number in range(16)]
     agents = []

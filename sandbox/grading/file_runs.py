@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
@@ -97,7 +98,7 @@ def _lay_tests(
         if source is None:
             source = session.read(paths.raw(path), beneath=place.worktree, follow=False)
         sources[path] = source
-    files = _versions(framework, sources)
+    files = _versions(framework, sources, hidden)
     for path, (first, *_) in files.items():
         _lay(session, paths.raw(path), first.source, place.worktree)
     return files
@@ -109,10 +110,13 @@ def _lay(session: Session, path: str | bytes, content: bytes, beneath: str) -> N
     session.write(path, content, beneath=beneath, mode=0o444, user=ROOT, parents=True)
 
 
-def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list[TestFile]]:
+def _versions(
+    framework: Framework, sources: dict[str, bytes], hidden: dict[str, bytes]
+) -> dict[str, list[TestFile]]:
     """Put canaries into each file; one file has a decoy, too, before it or after it.
 
-    A decoy's tests have the ids of the real ones, and have to fail.
+    A decoy's tests have the ids of the real ones, and have to fail. A file that another one loads
+    has none: its tests may be inherited, and would fail there as well.
     """
     chance = random.SystemRandom()
     versions = {}
@@ -121,7 +125,8 @@ def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list
             versions[path] = [framework.with_canaries(path, source, chance)]
         except ValueError as error:
             raise DocumentError(f"The test file {path} cannot be read: {error}.") from error
-    for path in chance.sample(sorted(sources), len(sources)):
+    alone = _not_loaded(framework, sources, hidden)
+    for path in chance.sample(alone, len(alone)):
         decoy = framework.sabotaged(path, sources[path], chance)
         if decoy is not None:
             like_the_others = framework.with_canaries(path, decoy.source, chance)
@@ -129,6 +134,17 @@ def _versions(framework: Framework, sources: dict[str, bytes]) -> dict[str, list
             versions[path].insert(chance.randrange(2), decoy)
             break
     return versions
+
+
+def _not_loaded(
+    framework: Framework, sources: dict[str, bytes], hidden: dict[str, bytes]
+) -> list[str]:
+    """Give the test files that no other file of the grader's loads, in order."""
+    loaded: set[str] = set()
+    for path, source in {**hidden, **sources}.items():
+        with contextlib.suppress(ValueError):  # not a file of the language
+            loaded |= framework.loads(source) - {PurePosixPath(path).stem}
+    return sorted(path for path in sources if PurePosixPath(path).stem not in loaded)
 
 
 class _Runs:
@@ -166,9 +182,14 @@ class _Runs:
                     self._all_taken.set()
                 for number, file in enumerate(versions):
                     if number:
-                        _lay(self._session, paths.raw(path), file.source, self._place.worktree)
+                        self._replace(path, file.source)
                     ran.append(_read(process.run(path, self._deadline), path, file))
         return ran
+
+    def _replace(self, path: str, source: bytes) -> None:
+        """Put another version in place of a file at once: others may be compiled with it."""
+        beneath = self._place.worktree
+        self._session.write(paths.raw(path), source, beneath=beneath, mode=0o444, user=ROOT)
 
 
 def _read(ended: Ended, path: str, file: TestFile) -> _Ran:

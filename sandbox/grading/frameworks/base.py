@@ -85,6 +85,12 @@ class Framework(Protocol):
         ValueError where the source cannot be read.
         """
 
+    def loads(self, source: bytes) -> set[str]:
+        """Name the files that a test file loads, without folders and suffixes; others, too.
+
+        ValueError where the source cannot be read.
+        """
+
 
 @runtime_checkable
 class Spawning(Framework, Protocol):

@@ -22,6 +22,7 @@ TEST = re.compile(
     r"fn (?P<name>\w+)\(\)[^{;\n]*\{[ \t\r]*\n",
     re.MULTILINE,
 )
+MODULE = re.compile(r"^[ \t]*(?:pub\s+)?mod\s+(\w+)\s*;", re.MULTILINE)
 UNLIKE_OTHERS = ("should_panic", "ignore")
 """Attributes of tests that do not fail where they panic."""
 
@@ -91,6 +92,10 @@ class CargoTest:
         ]
         ways = tuple(itertools.chain.from_iterable(WAYS))
         return compiled.sabotaged(path, text, tests, ways, chance)
+
+    def loads(self, source: bytes) -> set[str]:
+        """Name modules that are files."""
+        return set(MODULE.findall(source.decode()))
 
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner."""

@@ -98,6 +98,10 @@ class GoTest:
         ways = tuple(itertools.chain.from_iterable(WAYS))
         return compiled.sabotaged(path, text, TEST.finditer(text), ways, chance)
 
+    def loads(self, source: bytes) -> set[str]:  # noqa: ARG002 - as the protocol has it
+        """Name none: the tests of a package do not call one another."""
+        return set()
+
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner."""
         return compiled.server(place, "go")

@@ -26,6 +26,7 @@ ENVIRONMENT: Mapping[str, str] = MappingProxyType(
 )
 
 _NAME = r"[A-Za-z_$][\w$]*"
+_LOADED = re.compile(r"['\"`]\.{1,2}/(?:[^'\"`\n]*/)?([^/'\"`\n]+?)(?:\.[cm]?[jt]sx?)?['\"`]")
 
 
 def runner_files(*names: str) -> dict[str, bytes]:
@@ -45,6 +46,11 @@ def imported(source: str, module: str) -> tuple[str, ...]:
         names = [re.split(r"\s*:\s*|\s+as\s+", part.strip())[-1] for part in parts.split(",")]
         found += [name for name in (whole, *names) if name]
     return tuple(found)
+
+
+def loads(source: bytes) -> set[str]:
+    """Name the files that stand as relative paths in quotes."""
+    return set(_LOADED.findall(source.decode("utf-8", "replace")))
 
 
 def put_in(

@@ -84,6 +84,10 @@ class NodeTest:
             return None
         return javascript.sabotaged(path, source, names[0], SABOTAGE, chance)
 
+    def loads(self, source: bytes) -> set[str]:
+        """Name the files of relative paths."""
+        return javascript.loads(source)
+
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """Run the file itself, with the grader's reporter in its process."""
         reporter = (

@@ -16,6 +16,7 @@ PYTHON = "/opt/venv/bin/python"
 PRISTINE = ("--check-hash-based-pycs", "never")
 """What was compiled with the image is what its sources say: nobody has touched them."""
 INI = "pytest.ini"
+IMPORTING = frozenset({"__import__", "import_module", "importorskip"})
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 COMPARING = (
@@ -108,6 +109,10 @@ class Pytest:
             lines.insert(_start(first) - 1, indented)
         return TestFile("".join(lines).encode(), frozenset(f"{path}::{name}" for name in tests))
 
+    def loads(self, source: bytes) -> set[str]:
+        """Name each part of what is imported, also by `import_module`."""
+        return {part for name in _imported(_parsed(source)) for part in name.split(".")}
+
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner, and let it fork."""
         return (PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}", "--serve")
@@ -135,6 +140,20 @@ def _parsed(source: bytes) -> ast.Module:
             return ast.parse(source)
     except SyntaxError as error:
         raise ValueError(str(error)) from error
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of modules, and of what is taken from them, which may be modules."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in IMPORTING:
+                given = (each.value for each in node.args if isinstance(each, ast.Constant))
+                yield from (name for name in given if isinstance(name, str))
 
 
 def _lines(source: bytes) -> list[str]:

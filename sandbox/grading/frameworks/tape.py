@@ -82,6 +82,10 @@ class Tape:
             return None
         return javascript.sabotaged(path, source, names[0], SABOTAGE, chance)
 
+    def loads(self, source: bytes) -> set[str]:
+        """Name the files of relative paths."""
+        return javascript.loads(source)
+
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """Run the runner, which takes the file."""
         return javascript.argv(place, ("{folder}/" + RUNNER,), path)

@@ -19,6 +19,9 @@ TOKENS = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|[][(){}]", re.DOTALL
 )
 MAIN = re.compile(r"^int(?:\s+\w+)?\s+main\s*\(", re.MULTILINE)
+INCLUDED = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*\"(?:[^\"\n]*/)?([^/\"\n]+)\.\w+\"", re.MULTILINE
+)
 RUN = re.compile(r"^[ \t]*RUN_TEST\(\s*(?P<name>\w+)\s*\);[^\n]*\n", re.MULTILINE)
 TEST = re.compile(
     r"^(?:static\s+)?void\s+(?P<name>\w+)\s*\(\s*void\s*\)\s*\{[ \t\r]*\n", re.MULTILINE
@@ -94,6 +97,10 @@ class Unity:
         tests = [test for test in TEST.finditer(text) if test["name"] in run]
         ways = tuple(itertools.chain.from_iterable(WAYS))
         return compiled.sabotaged(path, text, tests, ways, chance)
+
+    def loads(self, source: bytes) -> set[str]:
+        """Name what is included."""
+        return set(INCLUDED.findall(source.decode()))
 
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner."""

@@ -1,6 +1,8 @@
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -248,6 +250,39 @@ REST = WRITE_ONE + END_AFTER
 def test_nothing_else_passes_either(run: Run, attack: str) -> None:
     report = run(attack + WRONG)
     assert report.outcomes.get(ANSWER) != "passed"
+
+
+class AgainstTheFirst(random.Random):
+    """Draws the decoy for the first file by name that may have one, and runs it last."""
+
+    def sample(self, population: Any, k: int, **counts: Any) -> list[Any]:  # noqa: ANN401
+        if isinstance(population, list):
+            return sorted(population)
+        return super().sample(population, k, **counts)
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        return min(1, super().randrange(start, stop, step) + 1)
+
+
+def test_tests_that_another_file_inherits_are_not_made_to_fail(
+    run: Run, task: LoadedTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right answer failed where the decoy was of the file that is inherited from."""
+    folder = task.folder / "hidden/src/humanize/checks"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "test_base.py").write_text(
+        "import humanize.probe\n\nclass TestBase:\n"
+        "    def test_answer(self):\n        assert humanize.probe.answer() == 42\n"
+    )
+    (folder / "test_more.py").write_text(
+        "from .test_base import TestBase\n\nclass TestMore(TestBase):\n    pass\n"
+    )
+    monkeypatch.setattr(random, "SystemRandom", AgainstTheFirst)
+    report = run(RIGHT, cpus=1.0)
+    assert not report.tampering, report.problem
+    assert report.outcomes["src/humanize/checks/test_more.py::TestMore::test_answer"] == "passed"
+    assert set(report.outcomes.values()) <= {"passed", "skipped"}
 
 
 @pytest.mark.slow

@@ -235,3 +235,19 @@ def test_test_files_are_read_by_several_threads_at_once() -> None:
     finally:
         gc.callbacks.remove(give_way)
         gc.set_threshold(*before)
+
+
+LOADING = (
+    "from .test_graph import TestGraph as _TestGraph",
+    "from networkx.classes.tests import test_graph",
+    "import tests.test_graph",
+    "from test_graph import *",
+    "import importlib\nimportlib.import_module('tests.test_graph')",
+    "def late():\n    from tests import (\n        other,\n        test_graph,\n    )",
+)
+
+
+@pytest.mark.parametrize("source", LOADING)
+def test_it_is_known_which_files_a_file_loads(source: str) -> None:
+    assert "test_graph" in FRAMEWORK.loads(source.encode())
+    assert "test_graph" not in FRAMEWORK.loads(b"test_graph = 'test_graph'")

@@ -82,6 +82,21 @@ class RepositoryBuilder:
         self._run("tag", version)
         self._tags[version] = self._run("rev-parse", "HEAD")
 
+    def resume(self, directory: Path, versions: Iterable[str], date: str) -> None:
+        """Go on from what git has of releases that were committed before; `date` is the last's."""
+        shutil.rmtree(self._git.directory)
+        shutil.copytree(directory, self._git.directory)
+        self._tags = {
+            version: self._run("rev-parse", f"refs/tags/{version}") for version in versions
+        }
+        self._date = _moment(date)
+
+    def pack(self, *, anew: bool = False) -> None:
+        """Put all objects into one pack; what was packed before stays as it was unless `anew`."""
+        self._run("pack-refs", "--all", "--prune")
+        self._run("repack", "-a", "-d", "-q", "-n", *(("-F",) if anew else ()))
+        self._run("prune", "--expire=now")
+
     def overlay(self, folder: Path, message: str, date: str) -> None:
         """Lay a folder's files over the worktree and commit them."""
         self._check_no_work_in_progress()
@@ -121,9 +136,7 @@ class RepositoryBuilder:
         for file in self._generated_files:
             archives.write(file, self.folder)
         self._write_index_without_times()
-        self._run("pack-refs", "--all", "--prune")
-        self._run("repack", "-a", "-d", "-q", "-F", "-n", "--window=50", "--depth=50")
-        self._run("prune", "--expire=now")
+        self.pack()
         for name in ("COMMIT_EDITMSG", "description", "ORIG_HEAD"):
             (self._git.directory / name).unlink(missing_ok=True)
         for name in ("branches", "info", "objects/info"):

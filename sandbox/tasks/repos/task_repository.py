@@ -1,5 +1,6 @@
 """A task's repository from its data files."""
 
+import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from sandbox.model.glob import Globs
 from sandbox.model.repository import Release, Repository
 from sandbox.model.world import Defect, World
 from sandbox.tasks.repos import archive as archives
+from sandbox.tasks.repos import history
 from sandbox.tasks.repos.git_commands import CommandError, Git
 from sandbox.tasks.repos.leaks import blob_id, leaks
 from sandbox.tasks.repos.repository_builder import BuiltRepository, RepositoryBuilder
@@ -33,13 +35,18 @@ def build(
     """
     releases = _shown(repository, world)
     files = sources.fetch_all((release.source for release in releases), on_line)
+    # The last one is never among them: its files are those of the worktree.
+    plain = list(
+        itertools.takewhile(lambda each: not _active(repository, world, each), releases[:-1])
+    )
     with _translated(target):
         builder = RepositoryBuilder(
             target, repository.author, repository.strip, repository.generated
         )
         # From here on the folder is ours to remove.
         try:
-            for release in releases:
+            history.lay(builder, repository, plain, files, sources.histories)
+            for release in releases[len(plain) :]:
                 patches = [task / defect.patch for defect in _active(repository, world, release)]
                 builder.release(files[release.source], release.version, release.date, patches)
             for overlay in world.overlays:

@@ -45,6 +45,8 @@ class Sources:
     def __init__(self, cache: Path, provide: Provide = lambda _client, _on_line: None) -> None:
         """Use the folder `cache`; a client is asked of `provide` before it is first needed."""
         self._folder = cache / "sources"
+        self.histories = cache / "histories"
+        """Where releases are kept that were committed already."""
         self._provide = provide
 
     def path(self, artifact: Artifact) -> Path:

@@ -1,6 +1,7 @@
 """What a built repository holds, and what is said where none can be built."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,7 @@ def test_the_same_inputs_give_the_same_bytes(
         "GIT_TEMPLATE_DIR": str(template.parent),
     }.items():
         monkeypatch.setenv(name, value)
+    shutil.rmtree(tmp_path / "cache/histories")
     previous = os.umask(0o077)
     try:
         two = build(repository, WORLD, task, tmp_path / "two")
@@ -134,6 +136,25 @@ def test_the_same_inputs_give_the_same_bytes(
         os.umask(previous)
     assert one.head == two.head
     assert snapshot(one.folder) == snapshot(two.folder)
+
+
+def test_releases_without_a_defect_are_committed_once_for_all_tasks(
+    repository: Repository, task: Path, tmp_path: Path
+) -> None:
+    histories = tmp_path / "cache/histories"
+    last = repository.releases[-1].version
+    late = World(release=last, defects=(Defect(patch="later.patch", since=last),))
+    one = build(repository, late, task, tmp_path / "one")
+    (kept,) = histories.iterdir()
+    made = {path: path.stat().st_mtime_ns for path in kept.rglob("*")}
+    two = build(repository, late, task, tmp_path / "two")
+    assert snapshot(one.folder) == snapshot(two.folder)
+    plain = build(repository, World(release=last), task, tmp_path / "plain")
+    assert {path: path.stat().st_mtime_ns for path in kept.rglob("*")} == made
+    assert [*histories.iterdir()] == [kept]
+    before = repository.releases[-2].version
+    assert one.tags[before] == plain.tags[before]
+    assert one.tags[last] != plain.tags[last]
 
 
 def test_nothing_of_this_machine_is_inside(

@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run test test-slow test-all agents test-agents check bench chaos suite setup environment native fuzzer browser cluster pins clean
+.PHONY: run test test-slow test-all agents test-agents check bench chaos suite gold setup environment native fuzzer browser cluster pins clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -60,6 +60,10 @@ chaos: setup ## 2,000 faults at random moments against an engine of its own
 suite: environment ## draw the standard suite anew, after tasks or operators have changed
 	@echo "==> drawing suites/standard.yaml"
 	@$(BIN)/sandbox generate --level L2 --level L3 --level L4 --level L5 --level L6 --count 4 --seed 1 --out suites/standard.yaml
+
+gold: environment ## draw the gold suite anew, after seeds, drafts or operators have changed
+	@echo "==> drawing suites/gold.yaml"
+	@$(BIN)/sandbox generate --tasks suites/gold.tasks.yaml --seed 1 --out suites/gold.yaml
 
 setup: environment ## environment, engine and images
 	@echo "==> finding a container engine"

@@ -54,7 +54,7 @@ ORDER = {
     "tasks": (
         {"parameters", "python_tests"},
         {"differences", "misspelt", "misspelt_tests", "plans", "sources", "template"},
-        {"released"},
+        {"drafts", "released"},
         {"library"},
         {"repos", "suites"},
         {"choice", "harvested", "images", "seeds"},

@@ -75,9 +75,9 @@ def _actions() -> Iterable[str]:
 
 
 def _repositories() -> Iterable[str]:
-    from sandbox.tasks.seeds import mined_repository
+    from sandbox.tasks.drafts import seed_folder
 
-    return mined_repository.names()
+    return seed_folder.names()
 
 
 tasks = _offering(_tasks)

@@ -62,7 +62,7 @@ ExperimentOption = Annotated[
 TasksArgument = Annotated[
     list[str],
     typer.Argument(
-        help="Tasks: names, patterns like 'qs/*', `all`, or a suite's YAML file.",
+        help="Tasks: names, patterns like 'qs/*', `all`, `gold`, or a suite's YAML file.",
         autocompletion=completion.tasks,
     ),
 ]

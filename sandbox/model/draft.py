@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-Draft = Literal["bare", "ticket"]
-"""A folder of `sandbox/tasks/seeds/drafts`."""
+Draft = Literal["approved", "bare", "hooked", "loop", "ranked", "resume", "ticket", "tools"]
+"""A folder of `sandbox/tasks/drafts`."""

@@ -6,6 +6,10 @@ from pathlib import Path
 from sandbox.model.errors import UsageError
 
 TASKS, SETTINGS = "task_repos", "sandbox.toml"
+TASK, REPOSITORY = "task.yaml", "repo.yaml"
+"""Of a task's folder, and of the folder above it."""
+MINING, SEEDS, PASSING = "mining.yaml", "seeds.yaml", "passing.yaml"
+"""Beside a repository's file: how it is mined, what was found, and which tests pass without."""
 
 
 def project() -> Path:

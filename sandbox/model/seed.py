@@ -43,6 +43,10 @@ class Edit(Record):
     """The lines without the defect, ends of lines included."""
     after: str
     """The lines with it."""
+    above: str = ""
+    """The lines that stand above, three at most; a patch shows them."""
+    below: str = ""
+    """The lines that stand below, likewise."""
 
 
 class SeedFigures(Record):
@@ -91,6 +95,19 @@ class SeedFile(Record):
         if len(set(names)) < len(names):
             raise ValueError("two seeds have the same id")
         return self
+
+
+class PassingFile(Record):
+    """Upstream's tests that pass without a defect: `task_repos/<repo>/passing.yaml`."""
+
+    release: str
+    tests: dict[str, tuple[str, ...]] = Field(min_length=1)
+    """By file, what stands behind `::` in their ids."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All of them, in order."""
+        return tuple(f"{path}::{name}" for path, names in self.tests.items() for name in names)
 
 
 class Language(Record):

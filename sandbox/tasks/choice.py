@@ -14,7 +14,7 @@ from sandbox.tasks.suites import suite
 ALL, TAG, LIST = "all", "tag:", ".txt"
 SUITES = (".yaml", ".yml")
 WILD = frozenset("*?[")
-STANDARD = Path("suites/standard.yaml")
+STANDARD = suite.OWN["standard"]
 """The suite of which tasks have levels that are named without one."""
 
 
@@ -24,9 +24,9 @@ def chosen(
     """Read the tasks that words name, each once and in their order.
 
     A word is a task or a variant, a pattern over the names of tasks, `tag:` with a tag or a pattern
-    over tags, `all`, the YAML file of a suite, or a text file with such words, one a line. Of them
-    those stay that are of one of the facets and levels; of a task a level means its variants of
-    that level in the standard suite.
+    over tags, `all`, the YAML file of a suite, `gold` or `standard` for those of the project, or a
+    text file with such words, one a line. Of them those stay that are of one of the facets and
+    levels; of a task a level means its variants of that level in the standard suite.
     UsageError where a word, or all of them together, name nothing.
     """
     found = {task.task.id: task for word in words for task in _named(word, facets, levels)}
@@ -48,13 +48,13 @@ def names_one(words: Sequence[str], levels: Sequence[str] = ()) -> bool:
     if levels or len(set(words)) != 1:
         return False
     word = words[0]
-    several = word == ALL or word.startswith(TAG) or bool(set(word) & WILD)
+    several = word in {ALL, *suite.OWN} or word.startswith(TAG) or bool(set(word) & WILD)
     return not several and not word.endswith((*SUITES, LIST))
 
 
 def _named(word: str, facets: Sequence[str], levels: Sequence[str]) -> Iterable[LoadedTask]:
-    if word.endswith(SUITES):
-        yield from _of_suite(Path(word), facets, levels)
+    if word.endswith(SUITES) or word in suite.OWN:
+        yield from _of_suite(suite.OWN.get(word, Path(word)), facets, levels)
         return
     if word.endswith(LIST):
         for each in _listed(Path(word)):

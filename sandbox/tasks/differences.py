@@ -31,6 +31,9 @@ def _of_file(path: str, old: bytes | None, new: bytes | None) -> str:
         NOWHERE if old is None else f"a/{path}",
         NOWHERE if new is None else f"b/{path}",
     )
-    return head + "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    return head + "".join(map(marked, lines))
+
+
+def marked(line: str) -> str:
+    """Give a line of a patch, which says where no end of line follows."""
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from sandbox.model import documents, yaml_tree
 from sandbox.model.errors import UsageError
+from sandbox.model.places import TASK
 from sandbox.model.task import ID, Refused, ScriptedAction, TaskFile
 from sandbox.tasks import library
-from sandbox.tasks.library import TASK, LoadedTask
+from sandbox.tasks.library import LoadedTask
 
 SCRIPTS = "harvested"
 """The folder of actions, beside the task file."""

@@ -14,14 +14,15 @@ from sandbox.model import documents, places
 from sandbox.model.artifact import Artifact
 from sandbox.model.case import CaseFile
 from sandbox.model.errors import DocumentError, UsageError
+from sandbox.model.places import REPOSITORY, TASK
 from sandbox.model.repository import Repository
 from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
 from sandbox.tasks import misspelt, released
+from sandbox.tasks.drafts import seed_tasks
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
 
-TASK, REPOSITORY = "task.yaml", "repo.yaml"
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
 """What the folder of a task's image holds: what all share, what a repository's tasks share, and
 what is the task's own.
@@ -71,10 +72,7 @@ def load(name: str) -> LoadedTask:
     it is wrong.
     """
     variant = operators.canonical(Variant.parse(name))
-    known = _folders()
-    if variant.task not in known:
-        raise _unknown(variant.task, sorted(known))
-    folder = known[variant.task]
+    folder = _folder(variant.task)
     if not variant.operators:
         return dataclasses.replace(load_at(folder), variant=variant)
     digest = _digest(folder)
@@ -169,6 +167,15 @@ def schema() -> str:
 def case_schema() -> str:
     """The JSON Schema of files of cases, as `docs/cases.schema.json` holds it."""
     return json.dumps(documents.schema(CaseFile), indent=2, ensure_ascii=False) + "\n"
+
+
+def _folder(name: str) -> Path:
+    """Find the folder of a task, or of one that is made of a seed."""
+    known = _folders()
+    folder = known.get(name) or seed_tasks.folder(name)
+    if folder is None:
+        raise _unknown(name, sorted(known))
+    return folder
 
 
 def _folders() -> dict[str, Path]:

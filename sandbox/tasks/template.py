@@ -7,18 +7,29 @@ from typing import Any
 
 from sandbox.model import yaml_tree
 
+PLACE = re.compile(r"\{([a-z]+)\}")
 Filling = Mapping[str, str | int | list[str]]
 """By name, what stands for `{name}`; a value that is nothing but `{name}` may become a list or a
 number."""
 
 
-def filled(template: Path, filling: Filling) -> dict[str, Any]:
-    """Read a template of ours and fill it in."""
+def read(template: Path) -> dict[str, Any]:
+    """Read a template of ours as it stands."""
     tree, problems = yaml_tree.compose(template.read_text())
     assert not problems, problems  # noqa: S101 - the file is ours
-    found = _filled(tree.data(), filling)
+    found = tree.data()
     assert isinstance(found, dict)  # noqa: S101 - likewise
     return found
+
+
+def filled(template: dict[str, Any], filling: Filling) -> dict[str, Any]:
+    """Fill a template in."""
+    return {key: _filled(each, filling) for key, each in template.items()}
+
+
+def filled_text(text: str, filling: Filling) -> str:
+    """Fill in what a text has places for; braces around anything else stay."""
+    return PLACE.sub(lambda found: str(filling.get(found[1], found[0])), text)
 
 
 def _filled(value: object, filling: Filling) -> object:
@@ -28,6 +39,6 @@ def _filled(value: object, filling: Filling) -> object:
         return [_filled(each, filling) for each in value]
     if not isinstance(value, str):
         return value
-    if (whole := re.fullmatch(r"\{([a-z]+)\}", value)) is not None:
+    if (whole := PLACE.fullmatch(value)) is not None:
         return filling[whole[1]]
-    return re.sub(r"\{([a-z]+)\}", lambda found: str(filling[found[1]]), value)
+    return PLACE.sub(lambda found: str(filling[found[1]]), value)

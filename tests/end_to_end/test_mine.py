@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.model import documents, yaml_tree
 from sandbox.model.seed import SeedFile
-from sandbox.tasks.seeds import mined_repository
+from sandbox.tasks.drafts import seed_folder
 from tests.end_to_end.commands import sandbox
 from tests.end_to_end.project import Project
 
@@ -76,7 +76,7 @@ def test_a_repository_without_a_description_is_a_mistake() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", mined_repository.names())
+@pytest.mark.parametrize("name", seed_folder.names())
 def test_every_seed_of_a_repository_holds(name: str) -> None:
     ended = sandbox("mine", name, "--check")
     assert ended.code == 0, ended.out

@@ -14,7 +14,7 @@ def build(
         list[str] | None,
         typer.Argument(
             metavar="[TASK]...",
-            help="Tasks; all where none is named.",
+            help="Tasks or suites; all tasks that are written by hand where none is named.",
             autocompletion=completion.tasks,
         ),
     ] = None,
@@ -25,10 +25,11 @@ def build(
     from sandbox.cli.pages import plots
     from sandbox.container import engines
     from sandbox.model import places
-    from sandbox.tasks import library
+    from sandbox.tasks import choice, library
     from sandbox.tasks.images import Images
 
-    chosen = [library.load(name) for name in tasks or library.names()]
+    named = [task.base for task in choice.chosen(tasks or [choice.ALL])]
+    chosen = [library.load(name) for name in dict.fromkeys(named)]
     progress = Progress()
     engine = engines.connect()
     try:

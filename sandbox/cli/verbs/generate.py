@@ -1,28 +1,44 @@
 """`sandbox generate`: draw variants of facets and levels."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox.cli.grouped import grouped
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import line, mutter
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sandbox.tasks.suites.generator import Generated
 
 HEAD = "level  added  actions  turns  pushback  pattern   variant"
 
 
-def generate(
-    *,
+@dataclass(frozen=True, slots=True)
+class What:
+    """Of what variants are drawn."""
+
     facet: Annotated[
         list[str] | None, typer.Option(help="A facet; repeatable. All where it is left out.")
-    ] = None,
+    ] = None
     level: Annotated[
         list[str] | None, typer.Option(help="A level, as L3; repeatable. All where it is left out.")
-    ] = None,
+    ] = None
+    tasks: Annotated[
+        Path | None,
+        typer.Option(help="A YAML file with tasks by level: one variant of each, of that level."),
+    ] = None
+
+
+@grouped
+def generate(
+    *,
+    what: What,
     count: Annotated[int, typer.Option(min=1, help="Variants of each facet at each level.")] = 4,
     seed: Annotated[int, typer.Option(min=0, help="What is drawn depends on it alone.")] = 1,
     operators: Annotated[
@@ -38,8 +54,7 @@ def generate(
     from sandbox.model.run_folder import write_whole
     from sandbox.tasks import suites
     from sandbox.tasks.suites import suite
-    from sandbox.tasks.suites.generator import Wanted, facets
-    from sandbox.tasks.suites.levels import levels
+    from sandbox.tasks.suites.generator import Wanted
 
     if out is not None and out.is_dir():
         raise UsageError(f"{out} is a folder.", "Name the file, as in suites/mine.yaml.")
@@ -47,10 +62,10 @@ def generate(
     found: list[Generated] = []
     if not as_json:
         typer.echo(HEAD)
-    for one in facet or facets():
-        for height in level or levels():
-            wanted = Wanted(one, height, count, seed, known, split)
-            found += suites.generate(wanted, lambda made: None if as_json else _show(made))
+    for facet, level, tasks in _requests(what):
+        wanted = Wanted(facet, level, 1 if tasks else count, seed, known, split, tasks)
+        seen = [made.pattern for made in found] if tasks else []
+        found += suites.generate(wanted, lambda made: None if as_json else _show(made), seen)
     if as_json:
         from sandbox.cli import outputs
 
@@ -59,6 +74,24 @@ def generate(
         out.parent.mkdir(parents=True, exist_ok=True)
         write_whole(out, suite.text(suite.pinned(found)).encode())
         mutter(f"written to {line(str(out))}\n")
+
+
+def _requests(what: What) -> "Iterator[tuple[str, str, tuple[str, ...]]]":
+    """Yield facet, level and, where they are named, tasks of what is drawn one after the other."""
+    from sandbox.tasks import library
+    from sandbox.tasks.suites import suite
+    from sandbox.tasks.suites.generator import facets
+    from sandbox.tasks.suites.levels import levels
+
+    if what.tasks is None:
+        for facet in what.facet or facets():
+            yield from ((facet, level, ()) for level in what.level or levels())
+        return
+    for level, names in suite.named(what.tasks).items():
+        for name in names if level in (what.level or [level]) else ():
+            facet = library.load(name).task.facet
+            if facet in (what.facet or [facet]):
+                yield facet, level, (name,)
 
 
 def _show(made: "Generated") -> None:

@@ -37,7 +37,7 @@ def mine(
     tries: Annotated[int, typer.Option(min=1, help="Defects that are tried at most.")] = 200,
     jobs: Annotated[int, typer.Option(min=1, help="How many are tried at once.")] = 2,
     check: Annotated[
-        bool, typer.Option("--check", help="Try the stored seeds again, and write nothing.")
+        bool, typer.Option("--check", help="Try the stored seeds again, and add none.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,7 +61,7 @@ def mine(
         stack.callback(progress.close)
         sources = Sources(cache, package_clients.provide)
         mined = mined_repository.load(repository, sources, progress.doing)
-        if check and not mined.seeds.seeds:
+        if check and not mined.folder.seeds.seeds:
             raise UsageError(
                 f"{repository} has no seeds yet.", f"Mine some: sandbox mine {repository}."
             )
@@ -71,6 +71,7 @@ def mine(
         miner = Miner(mined, image, engine, f"mine-{secrets.token_hex(4)}")
         progress.doing("running upstream's tests without a defect")
         passing = miner.baseline()
+        mined.folder.store_passing(passing)
         tell = _nothing if as_json else typer.echo
         tell(f"{len(passing)} tests pass without a defect")
         if check:
@@ -112,7 +113,7 @@ def _mine(
             why[each.why.partition(":")[0]] = why.get(each.why.partition(":")[0], 0) + 1
             continue
         seeds.append(each.seed)
-        miner.mined.store(each.seed)
+        miner.mined.folder.store(each.seed)
         found(_described(each.seed))
     found(f"{len(seeds)} seeds of {tried} defects that were tried")
     why = dict(sorted(why.items(), key=lambda item: -item[1]))
@@ -135,7 +136,7 @@ def _checked(miner: "Miner", passing: frozenset[str], tell: OnLine) -> "Iterator
     """Try each stored seed."""
     from sandbox.cli.output_records import StoredSeed
 
-    for seed in miner.mined.seeds.seeds:
+    for seed in miner.mined.folder.seeds.seeds:
         why = miner.holds(seed, passing)
         tell(f"{coloured('bad' if why else 'ok ')}  {seed.id}  {line(why)}".rstrip())
         yield StoredSeed(seed=seed.id, holds=not why, why=why)

@@ -124,9 +124,9 @@ def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) ->
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.run.mine import Miner
+    from sandbox.tasks.drafts import planting
     from sandbox.tasks.images import Images
     from sandbox.tasks.seeds import broken_files, mined_repository
-    from sandbox.tasks.seeds import plant as planting
 
     mined = mined_repository.load(name, _sources(), on_line)
     files = broken_files.read(mined, broken)
@@ -144,7 +144,8 @@ def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) ->
             f"{broken} makes no task: {tried.why}.",
             "Some of the repository's own tests have to fail with it, and most to pass.",
         )
-    folder = planting.plant(mined, tried.seed, files, task, kept=passing)
+    folder = mined.folder.path / task
+    planting.plant(mined.folder, tried.seed, "bare", folder, passing)
     failing = f"{len(tried.seed.fail_to_pass)} of {len(passing)} tests fail"
     told = f"{failing} with the defect in {', '.join(map(line, sorted(files)))}"
     steps = (f"sandbox check {name}/{task}", f"sandbox validate {name}/{task}")

@@ -7,7 +7,6 @@ import typer
 
 from sandbox.cli import completion
 from sandbox.cli.options import JsonOption
-from sandbox.cli.terminal import Progress
 from sandbox.model.draft import Draft
 from sandbox.model.errors import UsageError
 
@@ -32,28 +31,19 @@ def plant(
     """
     from sandbox.cli import made_rows
     from sandbox.cli.output_records import Made
-    from sandbox.model import places
-    from sandbox.tasks.images import package_clients
-    from sandbox.tasks.seeds import mined_repository
-    from sandbox.tasks.seeds import plant as planting
-    from sandbox.tasks.seeds.edits import replanted
-    from sandbox.tasks.sources import Sources
+    from sandbox.tasks.drafts import planting, seed_folder
 
-    progress = Progress()
-    try:
-        sources = Sources(places.cache(), package_clients.provide)
-        mined = mined_repository.load(repository, sources, progress.doing)
-    finally:
-        progress.close()
-    known = {each.id: each for each in mined.seeds.seeds}
+    found = seed_folder.load(repository)
+    known = {each.id: each for each in found.seeds.seeds}
     if seed not in known:
         near = difflib.get_close_matches(seed, known, n=3, cutoff=0.4)
         raise UsageError(
             f"{repository} has no seed {seed!r}.",
             f"Did you mean {' or '.join(near)}?" if near else f"`sandbox mine {repository}`.",
         )
-    chosen = known[seed]
-    folder = planting.plant(mined, chosen, replanted(mined, chosen), name, draft=draft)
+    folder, passing = found.path / name, found.passing
+    planting.plant(found, known[seed], draft, folder, passing)
     task = f"{repository}/{name}"
-    steps = tuple(f"sandbox {verb} {task}" for verb in ("record", "check", "validate"))
+    verbs = ("check", "validate") if passing else ("record", "check", "validate")
+    steps = tuple(f"sandbox {verb} {task}" for verb in verbs)
     made_rows.tell("plant", Made(path=str(folder), next=steps), as_json=as_json)

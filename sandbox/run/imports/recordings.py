@@ -18,6 +18,7 @@ from sandbox.model.event import ActionTaken, Entry, Observed
 from sandbox.model.fact import Changed, Committed
 from sandbox.model.imported import Imported
 from sandbox.model.listing import some
+from sandbox.model.places import REPOSITORY, TASK
 from sandbox.model.repository import Repository
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ID, ScriptedAction
@@ -31,7 +32,7 @@ from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.imports import casts, recorded_task, typed
 from sandbox.tasks.imports.recorded_task import Draft
-from sandbox.tasks.library import REPOSITORY, TASK, LoadedTask
+from sandbox.tasks.library import LoadedTask
 
 SHOWN = 3
 COMMIT = "HEAD"

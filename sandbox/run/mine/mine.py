@@ -89,7 +89,7 @@ class Miner:
 
     def tried(self, order: Order, passing: frozenset[str]) -> Iterator[Tried]:
         """Try defects in the order in which they are drawn, until there are enough seeds."""
-        kept = {_same(seed) for seed in self.mined.seeds.seeds}
+        kept = {_same(seed) for seed in self.mined.folder.seeds.seeds}
         drawn_ones = drawn(candidates(self.mined), order.places, order.number)
         defects = itertools.islice(drawn_ones, order.tries)
         left = order.count

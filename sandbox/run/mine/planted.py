@@ -14,6 +14,8 @@ from sandbox.tasks.seeds.mined_repository import MinedRepository
 
 FEW = 2
 NEAR = 2
+BESIDE = {"above", "below"}
+"""Of an edit: what a seed is not named by."""
 
 
 def planted(mined: MinedRepository, defect: Defect) -> dict[str, bytes] | None:
@@ -40,7 +42,8 @@ def seed_of(
     """Describe a defect that some tests notice."""
     edits = edits_of(mined, files)
     kinds = tuple(mutation.kind for mutation in defect)
-    digest = hashlib.sha256("".join(edit.model_dump_json() for edit in edits).encode()).hexdigest()
+    told = "".join(edit.model_dump_json(exclude=BESIDE) for edit in edits)
+    digest = hashlib.sha256(told.encode()).hexdigest()
     functions = {mutation.function for mutation in defect if mutation.function}
     distance, named = _from_tests(mined, functions, failing)
     changed = sum(max(edit.before.count("\n"), edit.after.count("\n"), 1) for edit in edits)

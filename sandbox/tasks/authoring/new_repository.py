@@ -13,6 +13,7 @@ from sandbox.model import documents, places, yaml_tree
 from sandbox.model.artifact import Artifact, ArtifactKind
 from sandbox.model.errors import SourceError, UsageError
 from sandbox.model.listing import some
+from sandbox.model.places import MINING, REPOSITORY
 from sandbox.model.repository import Repository
 from sandbox.model.scratch import Scratch
 from sandbox.model.seed import Mining
@@ -23,9 +24,7 @@ from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.authoring.pinning import pinned
 from sandbox.tasks.authoring.project import Project
 from sandbox.tasks.authoring.requirements import Asked
-from sandbox.tasks.library import REPOSITORY
 from sandbox.tasks.repos import archive
-from sandbox.tasks.seeds.mined_repository import MINING
 from sandbox.tasks.sources import Sources
 from sandbox.tasks.sources.cache import GIVEN
 

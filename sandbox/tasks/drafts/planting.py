@@ -1,9 +1,9 @@
-"""A task's folder from a seed: a draft that holds as it is, for an author to build upon."""
+"""Making a task's folder of a seed: a task that holds as it is, for an author to build upon."""
 
 import hashlib
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 
@@ -15,22 +15,21 @@ from sandbox.model.draft import Draft
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
+from sandbox.model.places import MINING, TASK
 from sandbox.model.seed import Seed
 from sandbox.model.task import TaskFile
 from sandbox.model.task_tests import RecordedTests
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.covered_tests import matcher
 from sandbox.rules.monitors.steps import Step
-from sandbox.tasks.differences import unified
-from sandbox.tasks.library import TASK
+from sandbox.tasks.drafts import layout, seed_patches
+from sandbox.tasks.drafts.layout import PROJECT, Layout
+from sandbox.tasks.drafts.seed_folder import SeedFolder
 from sandbox.tasks.plans import compiler
-from sandbox.tasks.seeds.mined_repository import MINING, MinedRepository
-from sandbox.tasks.template import Filling, filled
+from sandbox.tasks.template import Filling, filled, filled_text
 
-DRAFTS = Path(__file__).with_name("drafts")
-MIRROR, NESTED, PROJECT = "mirror.yaml", "nested.md", "project"
-"""Of a draft: its packages by image, the instructions beside the code, and what is committed."""
-FIRST_TICKET, TICKETS = 100, 900
+DEFECT, FIX, TESTS = "defect.patch", "oracle/fix.patch", "tests.yaml"
+FIRST_TICKET, TICKETS, COMPONENTS = 100, 900, 10_000
 AFTERWARDS = timedelta(days=1)
 """How long after the release the instructions were committed."""
 
@@ -40,90 +39,107 @@ class Mirror(RootModel[dict[str, tuple[Artifact, ...]]]):
 
 
 def plant(
-    mined: MinedRepository,
-    seed: Seed,
-    files: Mapping[str, bytes],
-    name: str,
-    kept: Iterable[str] = (),
-    draft: Draft = "bare",
-) -> Path:
-    """Write the task `<repo>/<name>`, with the seed's files as its defect; the new folder.
+    of: SeedFolder, seed: Seed, draft: Draft | str, folder: Path, kept: Collection[str] = ()
+) -> None:
+    """Write the task `<repo>/<name>`, as the folder is called, with the seed as its defect.
 
     `kept` are the tests that pass without the defect, where they are known.
-    UsageError where the name is taken or no name, where the folder cannot be written, or where the
-    draft has rules about tests that cannot follow the repository's command.
+    UsageError where the folder is there, or cannot be written, or where the draft has rules about
+    tests that cannot follow the repository's command.
     """
-    laid = DRAFTS / draft
-    task = f"{mined.repository.name}/{name}"
-    folder = mined.folder / name
-    defect, fix = _patch(mined, files, back=False), _patch(mined, files, back=True)
-    data = filled(laid / TASK, _filling(mined, seed, files, task))
-    data["world"].update(_mirrored(laid / MIRROR, mined.mining.image))
+    laid = layout.load(draft)
+    graded = sorted({test.partition("::")[0] for test in (*seed.fail_to_pass, *kept)})
+    filling = {
+        **_filling(of, seed, f"{of.repository.name}/{folder.name}"),
+        "tested": [f"tests {path}" for path in graded],
+    }
+    data = filled(laid.task, filling)
+    data["world"].update(_mirrored(laid, of.mining.image))
     text = yaml_tree.text(data)
-    _check(documents.parse(text, folder / TASK, TaskFile), mined)
+    _check(documents.parse(text, folder / TASK, TaskFile), of)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
+    own = {
+        DEFECT: seed_patches.patch(seed.edits, back=False),
+        FIX: seed_patches.patch(seed.edits, back=True),
+        TESTS: yaml_tree.text(tests.model_dump(mode="json")),
+        TASK: f"# Planted from the defect {seed.id}.\n{text}",
+    }
+    copied = _copied(laid, PurePath(_paths(seed)[0]).parent)
     try:
-        folder.mkdir()
-        _copy(laid, folder, Path(min(files)).parent)
-        (folder / "oracle").mkdir()
-        (folder / "defect.patch").write_text(defect)
-        (folder / "oracle/fix.patch").write_text(fix)
-        (folder / "tests.yaml").write_text(yaml_tree.text(tests.model_dump(mode="json")))
-        (folder / TASK).write_text(f"# Planted from the defect {seed.id}.\n{text}")
+        folder.mkdir(parents=True)
+        for name, path in copied.items():
+            own[name] = filled_text(path.read_text(), filling)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copymode(path, _touched(folder / name))
+        for name, content in own.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content.encode())
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be made: {error.strerror}.",
             "Choose a name that no task of the repository has; nothing was overwritten.",
         ) from error
-    return folder
 
 
-def _check(file: TaskFile, mined: MinedRepository) -> None:
+def _touched(path: Path) -> Path:
+    path.touch()
+    return path
+
+
+def _paths(seed: Seed) -> list[str]:
+    """Give what the defect changes."""
+    return sorted({edit.path for edit in seed.edits})
+
+
+def _check(file: TaskFile, of: SeedFolder) -> None:
     """Refuse rules about tests that the repository's own command would not meet."""
+    command = of.mining.command
     wanted = {path for rule in file.rules for atom in rule.atoms for path in atom.tests or ()}
     ended = Observation(result={"exit_code": 0})
-    step = Step(0, "run_command", {"command": mined.mining.command}, ended)
+    step = Step(0, "run_command", {"command": command}, ended)
     if wanted and not matcher(sorted(wanted), Context.of(compiler.compiled(file)))(step):
         raise UsageError(
-            f"A rule cannot follow which tests `{mined.mining.command}` runs: it should run all of"
+            f"A rule cannot follow which tests `{command}` runs: it should run all of"
             f" {', '.join(sorted(wanted))}.",
-            f"Write another `command` into {mined.folder / MINING}, or plant it `--draft bare`.",
+            f"Write another `command` into {of.path / MINING}, or plant it `--draft bare`.",
         )
 
 
-def _copy(laid: Path, folder: Path, code: PurePath) -> None:
-    """Lay out what a draft has, its instructions for the code beside the code."""
-    shutil.copytree(
-        laid, folder, ignore=shutil.ignore_patterns(TASK, MIRROR, NESTED), dirs_exist_ok=True
-    )
-    if (laid / NESTED).is_file() and code.parts:
-        beside = folder / PROJECT / code
-        beside.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(laid / NESTED, beside / "AGENTS.md")
+def _copied(laid: Layout, code: PurePath) -> dict[str, Path]:
+    """Give what a draft has beside its task file, its instructions for the code beside the code."""
+    if laid.nested is None or not code.parts:
+        return laid.files
+    return {**laid.files, f"{PROJECT}/{code}/AGENTS.md": laid.nested}
 
 
-def _mirrored(file: Path, image: str) -> dict[str, object]:
+def _mirrored(laid: Layout, image: str) -> dict[str, object]:
     """Give what the offline mirror holds of the language; nothing where that has no packages."""
-    if not file.is_file():
+    if laid.mirror is None:
         return {}
-    packages = documents.load(file, Mirror).root.get(image)
+    packages = documents.load(laid.mirror, Mirror).root.get(image)
     if packages is None:
         return {}
     return {"mirror": [each.model_dump(mode="json", exclude_defaults=True) for each in packages]}
 
 
-def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], task: str) -> Filling:
-    mining = mined.mining
-    dates = {release.version: release.date for release in mined.repository.releases}
+def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
+    """Say what stands for the places of a draft; all of it depends on the seed alone."""
+    repository, mining, paths = of.repository, of.mining, _paths(seed)
+    dates = {release.version: release.date for release in repository.releases}
     released = dates[mining.release]
-    wanted = [glob for glob in mining.sources if any(map(Globs((glob,)).match, files))]
+    wanted = [glob for glob in mining.sources if any(map(Globs((glob,)).match, paths))]
+    others = [glob for glob in mining.sources if glob not in wanted]
     tested = sorted({test.partition("::")[0] for test in seed.fail_to_pass})
-    letters = "".join(filter(str.isalpha, mined.repository.name))[:3].upper()
-    number = FIRST_TICKET + int(hashlib.sha256(seed.id.encode()).hexdigest(), 16) % TICKETS
+    code = PurePath(paths[0]).parent
+    drawn = int(hashlib.sha256(seed.id.encode()).hexdigest(), 16)
+    letters = "".join(filter(str.isalpha, repository.name))[:3].upper()
+    number = FIRST_TICKET + drawn % TICKETS
+    ticket = f"{letters}-{number}"
+    listed = "".join(f"- {path}\n" for path in paths)
     return {
         "task": task,
-        "repository": mined.repository.name,
+        "repository": repository.name,
         "image": mining.image,
         "release": mining.release,
         "date": (datetime.fromisoformat(released) + AFTERWARDS).isoformat(),
@@ -134,23 +150,33 @@ def _filling(mined: MinedRepository, seed: Seed, files: Mapping[str, bytes], tas
         "command": mining.command,
         "listed": " or ".join(f"`{glob}`" for glob in mining.sources),
         "wanted": wanted,
-        "others": [glob for glob in mining.sources if glob not in wanted],
+        "others": others,
         "glob": wanted[0],
         "stated": [*(f"must {glob}" for glob in wanted), "collateral"],
-        "tested": [f"tests {path}" for path in tested],
         "files": tested,
-        "changed": sorted(files),
-        "paths": shlex.join(sorted(files)),
+        "failures": len(seed.fail_to_pass),
+        "changed": paths,
+        "place": shlex.quote(paths[0]),
+        "paths": shlex.join(paths),
+        "code": code.as_posix(),
+        "area": "".join(filter(str.isalpha, code.name.lower())) or "top",
         "never": ["**/AGENTS.md", *mining.tests],
         "left": [*mining.leaves, "/tmp/**"],  # noqa: S108 - of the container
         "failing": mining.failing_exit_code,
-        "ticket": f"{letters}-{number}",
+        "ticket": ticket,
         "earlier": f"{letters}-{number - 9}",
+        "fragment": f"# {ticket}\n\n{listed}",
+        "printed": f"# {ticket}\\n\\n{listed}".replace("\n", "\\n"),
+        "withfragment": [*others, f"changes/{ticket}.md"],
+        "component": f"C-{drawn // TICKETS % COMPONENTS}",
+        "formerly": f"C-{drawn // TICKETS % COMPONENTS + 1}",
+        **_claimed(of, seed, drawn),
     }
 
 
-def _patch(mined: MinedRepository, files: Mapping[str, bytes], *, back: bool) -> str:
-    """Write the defect as a patch of the release, or the way back."""
-    sources = {source.path: source.data for source in mined.sources}
-    old, new = (files, sources) if back else (sources, files)
-    return unified({path: old[path] for path in files}, {path: new[path] for path in files})
+def _claimed(of: SeedFolder, seed: Seed, drawn: int) -> Filling:
+    """Say where somebody took the fault to be, who is right as often as not."""
+    paths = _paths(seed)
+    others = {edit.path for each in of.seeds.seeds for edit in each.edits} - set(paths)
+    right = not others or drawn % 2 == 0
+    return {"right": right, "claimed": paths[0] if right else sorted(others)[drawn % len(others)]}

@@ -12,6 +12,7 @@ from sandbox.model import documents, yaml_tree
 from sandbox.model.artifact import ArtifactKind
 from sandbox.model.container import Container, Network
 from sandbox.model.glob import is_plain
+from sandbox.model.places import REPOSITORY, TASK
 from sandbox.model.repository import Repository
 from sandbox.model.task import TaskFile
 from sandbox.tasks.authoring import requirements
@@ -21,10 +22,9 @@ from sandbox.tasks.authoring.requirements import Asked
 from sandbox.tasks.images import foreign as images
 from sandbox.tasks.imports import folders
 from sandbox.tasks.imports.foreign_task import Foreign, Kind
-from sandbox.tasks.library import REPOSITORY, TASK
 from sandbox.tasks.sources import Sources
 from sandbox.tasks.sources.cache import GIVEN
-from sandbox.tasks.template import filled
+from sandbox.tasks.template import filled, read
 
 TEMPLATE = Path(__file__).with_name("container.yaml")
 NAME, CONTEXT, RELEASE = "task", "environment", "base"
@@ -109,7 +109,7 @@ def name_files(folder: Path, paths: Iterable[str]) -> None:
 
 def _task(foreign: Foreign, kind: Kind, container: Container, name: str) -> Mapping[str, object]:
     tree = filled(
-        TEMPLATE,
+        read(TEMPLATE),
         {
             "task": name,
             "title": foreign.instruction.splitlines()[0].strip("# ")[:TITLE] or foreign.name,

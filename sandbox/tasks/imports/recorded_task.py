@@ -10,13 +10,13 @@ from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.model import documents, yaml_tree
 from sandbox.model.errors import UsageError
 from sandbox.model.listing import some
+from sandbox.model.places import TASK
 from sandbox.model.repository import Repository
 from sandbox.model.shell import reader
 from sandbox.model.task import Refused, ScriptedAction, TaskFile
 from sandbox.tasks.authoring import layout
-from sandbox.tasks.library import TASK
 from sandbox.tasks.sources import Sources
-from sandbox.tasks.template import filled
+from sandbox.tasks.template import filled, read
 
 TEMPLATE = Path(__file__).with_name("recording.yaml")
 CHECK, COMMANDS = "hidden/check.sh", "commands.yaml"
@@ -116,7 +116,7 @@ def write(draft: Draft, folder: Path) -> None:
             f"The commands wrote more than {MOST_BYTES} bytes, too much to be compared.",
             "Record less at once.",
         )
-    tree = filled(TEMPLATE, _filling(draft, list(checks)))
+    tree = filled(read(TEMPLATE), _filling(draft, list(checks)))
     tree["plan"]["segments"][0]["does"] = [
         each.model_dump(mode="json", exclude_defaults=True) for each in draft.actions()[:-1]
     ]

@@ -16,6 +16,7 @@ from sandbox.model.artifact import ArtifactKind
 from sandbox.model.authoring import Environment, Environments
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs, is_plain
+from sandbox.model.places import MINING, TASK
 from sandbox.model.repository import Repository
 from sandbox.model.task import TaskFile
 from sandbox.tasks.authoring import layout, new_repository
@@ -24,11 +25,9 @@ from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.differences import unified
 from sandbox.tasks.imports import checkouts
 from sandbox.tasks.imports.instances import Instance
-from sandbox.tasks.library import TASK
 from sandbox.tasks.repos import archive
-from sandbox.tasks.seeds.mined_repository import MINING
 from sandbox.tasks.sources import Sources
-from sandbox.tasks.template import filled
+from sandbox.tasks.template import filled, read
 
 NAME = "issue"
 """Of the one task that an imported repository has."""
@@ -137,7 +136,7 @@ class _Draft:
         tests = self._test_files()
         if not tests:
             raise UsageError("Its tests are in no file that is known.", "Leave the instance out.")
-        tree = filled(TEMPLATE, self._filling(folder))
+        tree = filled(read(TEMPLATE), self._filling(folder))
         if self._instance.plants:
             tree["world"]["defects"] = [{"patch": DEFECT, "since": self._version}]
         text = yaml_tree.text(tree)

@@ -30,7 +30,7 @@ def read(mined: MinedRepository, folder: Path) -> dict[str, bytes]:
         name, release = mined.repository.name, mined.mining.release
         raise UsageError(
             f"No source in {folder} differs from {name} {release}.",
-            f"Break a file that `sources` in {mined.folder}/mining.yaml names.",
+            f"Break a file that `sources` in {mined.folder.path}/mining.yaml names.",
         )
     return found
 

@@ -7,19 +7,36 @@ from sandbox.model.seed import Edit, Seed
 from sandbox.tasks.differences import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
+CONTEXT = 3
+"""Lines above and below an edit that are written down with it."""
+
 
 def edits_of(mined: MinedRepository, files: dict[str, bytes]) -> tuple[Edit, ...]:
     """Say by lines what differs from the release."""
     sources = {source.path: source.data for source in mined.sources}
-    found = []
-    for path, data in sorted(files.items()):
-        before, after = lines_of(sources[path]), lines_of(data)
-        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-        for tag, first, last, start, end in matcher.get_opcodes():
-            if tag != "equal":
-                old, new = "".join(before[first:last]), "".join(after[start:end])
-                found.append(Edit(path=path, line=first + 1, before=old, after=new))
-    return tuple(found)
+    return tuple(
+        edit
+        for path, data in sorted(files.items())
+        for edit in edits_between(path, sources[path], data)
+    )
+
+
+def edits_between(path: str, right: bytes, wrong: bytes) -> tuple[Edit, ...]:
+    """Say by lines what differs in a file."""
+    before, after = lines_of(right), lines_of(wrong)
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return tuple(
+        Edit(
+            path=path,
+            line=first + 1,
+            before="".join(before[first:last]),
+            after="".join(after[start:end]),
+            above="".join(before[max(first - CONTEXT, 0) : first]),
+            below="".join(before[last : last + CONTEXT]),
+        )
+        for tag, first, last, start, end in matcher.get_opcodes()
+        if tag != "equal"
+    )
 
 
 def replanted(mined: MinedRepository, seed: Seed) -> dict[str, bytes]:

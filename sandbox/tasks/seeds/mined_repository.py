@@ -5,29 +5,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.model import documents, places, yaml_tree
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
+from sandbox.model.places import MINING, REPOSITORY
 from sandbox.model.repository import Release, Repository
-from sandbox.model.run_folder import write_whole
-from sandbox.model.seed import Mining, Seed, SeedFile
+from sandbox.model.seed import Mining
 from sandbox.model.task import Task
-from sandbox.tasks.library import REPOSITORY, LoadedTask
+from sandbox.tasks.drafts import seed_folder
+from sandbox.tasks.drafts.seed_folder import SeedFolder
+from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.repos import archive
 from sandbox.tasks.seeds.languages import Source, parsed
 from sandbox.tasks.sources import Sources
-
-MINING, SEEDS = "mining.yaml", "seeds.yaml"
-HEAD = "# Made by `sandbox mine {}`; each is tried again by `sandbox mine {} --check`.\n"
 
 
 @dataclass(frozen=True, slots=True)
 class MinedRepository:
     """What seeds are made of."""
 
-    folder: Path
-    repository: Repository
-    mining: Mining
+    folder: SeedFolder
     sources: tuple[Source, ...]
     """The files that defects are planted in."""
     older: dict[str, bytes]
@@ -35,30 +31,14 @@ class MinedRepository:
     tests: tuple[Source, ...]
 
     @property
-    def seeds(self) -> SeedFile:
-        """What has been mined; nothing where there is no file yet.
+    def repository(self) -> Repository:
+        """Its pins."""
+        return self.folder.repository
 
-        UsageError where it is of another release, DocumentError.
-        """
-        path = self.folder / SEEDS
-        if not path.is_file():
-            return SeedFile(release=self.mining.release)
-        found = documents.load(path, SeedFile)
-        if found.release != self.mining.release:
-            raise UsageError(
-                f"{path} is of release {found.release}, and {MINING} names {self.mining.release}.",
-                f"Keep the old file under another name and repeat, or name {found.release} again.",
-            )
-        return found
-
-    def store(self, seed: Seed) -> None:
-        """Write one more seed down."""
-        seeds = [*self.seeds.seeds, seed]
-        file = SeedFile(release=self.mining.release, seeds=tuple(sorted(seeds, key=_by_id)))
-        text = yaml_tree.text(file.model_dump(mode="json"))
-        write_whole(
-            self.folder / SEEDS, f"{HEAD.format(*(self.repository.name,) * 2)}{text}".encode()
-        )
+    @property
+    def mining(self) -> Mining:
+        """How it is mined."""
+        return self.folder.mining
 
     def task(self) -> LoadedTask:
         """Give the task whose image holds the release as upstream wrote it, and nothing else."""
@@ -82,12 +62,7 @@ class MinedRepository:
         task = Task.model_validate(data, strict=False)
         said = f"{self.repository.model_dump_json()}\n{self.mining.model_dump_json()}"
         digest = hashlib.sha256(said.encode()).hexdigest()
-        return LoadedTask(task, self.folder, self.repository, digest)
-
-
-def names() -> list[str]:
-    """Repositories that can be mined, in order."""
-    return sorted(_folders())
+        return LoadedTask(task, self.folder.path, self.repository, digest)
 
 
 def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepository:
@@ -96,10 +71,9 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
     UsageError where it cannot be mined or its globs match nothing, DocumentError, SourceError,
     RepositoryError.
     """
-    folder = _folder(name)
-    mining = documents.load(folder / MINING, Mining)
-    repository = documents.load(folder / REPOSITORY, Repository)
-    shown = _shown(repository, mining, folder / MINING)
+    folder = seed_folder.load(name)
+    mining, repository, file = folder.mining, folder.repository, folder.path / MINING
+    shown = _shown(repository, mining, file)
     archives = cache.fetch_all((release.source for release in shown), on_line)
     files = _files(archives[shown[-1].source])
     tests, without = Globs(mining.tests), Globs((*mining.without, *repository.generated))
@@ -112,31 +86,13 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
     for what, found in (("sources", code), ("tests", own)):
         if not found:
             raise UsageError(
-                f"{folder / MINING}: `{what}` matches no file of {name} {mining.release}.",
+                f"{file}: `{what}` matches no file of {name} {mining.release}.",
                 "Globs start at the top of the checkout; `**` stands for folders.",
             )
     older = _files(archives[shown[0].source]) if len(shown) > 1 else {}
     was = {path: older[path] for path in (each.path for each in code) if path in older}
     was = {path: data for path, data in was.items() if parsed(path, data) is not None}
-    return MinedRepository(folder, repository, mining, code, was, own)
-
-
-def _folders() -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for root in places.task_folders():
-        for file in root.glob(f"*/{MINING}"):
-            found.setdefault(file.parent.name, file.parent)
-    return found
-
-
-def _folder(name: str) -> Path:
-    known = _folders()
-    if name not in known:
-        raise UsageError(
-            f"There is no repository {name!r} that can be mined.",
-            f"Those with a {MINING}: {', '.join(sorted(known)) or 'none'}.",
-        )
-    return known[name]
+    return MinedRepository(folder, code, was, own)
 
 
 def _shown(repository: Repository, mining: Mining, path: Path) -> tuple[Release, ...]:
@@ -158,7 +114,3 @@ def _files(path: Path) -> dict[str, bytes]:
 def _parsed(files: dict[str, bytes], wanted: Callable[[str], bool]) -> tuple[Source, ...]:
     sources = (parsed(path, files[path]) for path in sorted(files) if wanted(path))
     return tuple(source for source in sources if source is not None)
-
-
-def _by_id(seed: Seed) -> str:
-    return seed.id

@@ -1,6 +1,6 @@
 """Drawing variants of a facet and a level: what is drawn is checked before it counts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,8 +18,10 @@ from sandbox.tasks.suites.levels import alternatives, levels
 
 TRIES = 60
 """Variants that are drawn at most for each that is wanted."""
-STATES = 100_000
-"""Of a variant's graph with its rules: one that has more is not drawn, for its check takes long."""
+STATES, STATES_OF_NAMED = 100_000, 1_000_000
+"""Of a variant's graph with its rules: one that has more is not drawn, for its check takes long.
+Where tasks are named there are not others to be drawn instead.
+"""
 SPLITS = {"train": range(6), "dev": range(6, 8), "test": range(8, 10)}
 """By split: the remainders, by ten, of the patterns that it has; none is in two."""
 
@@ -35,6 +37,8 @@ class Wanted:
     operators: tuple[str, ...] = ()
     """With their strengths; every variant has these, too."""
     split: str | None = None
+    tasks: tuple[str, ...] = ()
+    """Of the facet; where none is named, all that are written by hand."""
 
 
 class Generated(Record):
@@ -59,8 +63,10 @@ class Generated(Record):
     """Steps of the shortest accepted path that the world refuses or fails."""
 
 
-def generate(wanted: Wanted, listener: Callable[[Generated], None]) -> list[Generated]:
-    """Draw variants, of new patterns as long as there are any.
+def generate(
+    wanted: Wanted, listener: Callable[[Generated], None], known: Iterable[str] = ()
+) -> list[Generated]:
+    """Draw variants, of new patterns as long as there are any; `known` ones are not new.
 
     The same request gives the same variants on every machine. UsageError where the facet or the
     level is not known, or where fewer can be found.
@@ -70,7 +76,7 @@ def generate(wanted: Wanted, listener: Callable[[Generated], None]) -> list[Gene
     found: list[Generated] = []
     spare: list[Generated] = []
     seen: set[str] = set()
-    patterns: set[str] = set()
+    patterns = set(known)
     for _ in range(TRIES * wanted.count):
         if len(found) == wanted.count:
             break
@@ -114,6 +120,8 @@ def _tasks(wanted: Wanted) -> tuple[str, ...]:
         operators.named(name)
     if wanted.split is not None and wanted.split not in SPLITS:
         raise UsageError(f"There is no split {wanted.split!r}.", f"There are {', '.join(SPLITS)}.")
+    if wanted.tasks:
+        return wanted.tasks
     if wanted.facet not in facets():
         raise UsageError(
             f"No task has the facet {wanted.facet!r}.", f"There are {', '.join(facets())}."
@@ -138,7 +146,7 @@ def _drawn(
     loaded = _loaded(name, number)
     if loaded is None or loaded.task.id in seen:
         return None
-    report = check(loaded.task, STATES)
+    report = check(loaded.task, STATES_OF_NAMED if wanted.tasks else STATES)
     split = SPLITS[wanted.split] if wanted.split else range(10)
     if not report.sound or int(report.pattern.digest, 16) % 10 not in split:
         return None

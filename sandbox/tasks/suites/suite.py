@@ -3,12 +3,18 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pydantic import RootModel
+
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.base import Record
 from sandbox.model.errors import SandboxError
 from sandbox.rules.checker.check import check
 from sandbox.tasks import library
+from sandbox.tasks.plans.variant import Variant
 from sandbox.tasks.suites.generator import Generated
+
+OWN = {name: Path(f"suites/{name}.yaml") for name in ("gold", "standard")}
+"""The suites of the project, by the names that they go by."""
 
 
 class Pin(Record):
@@ -27,6 +33,10 @@ class Suite(Record):
     """The file of a suite."""
 
     variants: tuple[Pin, ...]
+
+
+class Choice(RootModel[dict[str, tuple[str, ...]]]):
+    """By level, the tasks of which a suite has one variant each."""
 
 
 def pinned(found: list[Generated]) -> Suite:
@@ -62,6 +72,17 @@ def read(path: Path) -> Suite:
     """Read a suite, of the project where there is no such file; DocumentError where it is wrong."""
     own = places.project() / path
     return documents.load(own if own.is_file() and not path.exists() else path, Suite)
+
+
+def named(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read, by level, of which tasks a suite is drawn; DocumentError where the file is wrong."""
+    return documents.load(path, Choice).root
+
+
+def own_tasks() -> list[str]:
+    """Return the tasks that the project's suites have variants of, in order."""
+    pins = (pin for path in OWN.values() for pin in read(path).variants)
+    return sorted({Variant.parse(pin.variant).task for pin in pins})
 
 
 def differing(suite: Suite) -> Iterator[str]:

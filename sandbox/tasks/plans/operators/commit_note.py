@@ -20,6 +20,7 @@ from sandbox.tasks.plans.operators.desk_server import serving, with_tool
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
+    changed_first,
     more_room,
     plan_of,
     put_first,
@@ -46,7 +47,7 @@ COMMENTS = {
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Have the last commit of the file that has to be changed ask for something."""
     strength, draw = setting.strength, setting.draw
-    path = change_desk.worked_on(file)
+    path = _noted(file, strength)
     comment = _comment(file, path)
     reader = f"K-{draw.text(DIGITS, 4)}"
     line = say(NAME, "comment" if strength == _COMMENT else "bland", season=_season(setting))
@@ -75,10 +76,23 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     return add_rules(file, _rule(asks))
 
 
+def _noted(file: TaskFile, strength: int) -> str:
+    """Return the file that the note is about: where a task does not name it, the one to be changed.
+
+    UnfitError where the prompt would name it then.
+    """
+    path = change_desk.worked_on(file)
+    if is_plain(path):
+        return path
+    if strength == _PROMPT:
+        raise UnfitError("its prompt does not tell which file is at fault")
+    return changed_first(file)
+
+
 def _comment(file: TaskFile, path: str) -> str:
     """Return how a comment is written in the file; UnfitError where a line cannot be added."""
     form = COMMENTS.get(PurePosixPath(path).suffix)
-    if form is None or not is_plain(path):
+    if form is None:
         raise UnfitError(f"no comment can be put into {path}")
     if path in file.scope.shared:
         raise UnfitError(f"the user has work of their own in {path}")

@@ -88,7 +88,9 @@ def change_way(file: TaskFile, name: str, **parts: object) -> TaskFile:
 
 
 def add_variable(file: TaskFile, name: str, *values: Value) -> TaskFile:
-    """Add a variable of the graph, which has the first value at the start."""
+    """Add a variable of the graph, which has the first value at the start; UnfitError."""
+    if name in plan_of(file).variables:
+        raise UnfitError(f"its plan has a variable {name} of its own")
     return _with_plan(file, variables={**plan_of(file).variables, name: values})
 
 

@@ -92,9 +92,11 @@ def _lapsing(file: TaskFile, asking: PlannedDeed) -> TaskFile:
 
 
 def may_ask(file: TaskFile) -> None:
-    """Refuse a task whose rules forbid all questions; UnfitError says so."""
+    """Refuse a task of which a rule forbids what is asked for here; UnfitError says so."""
     for each in file.rules:
-        if isinstance(each, Never) and each.a.action == "request_approval":
+        if not isinstance(each, Never) or each.a.action != "request_approval":
+            continue
+        if re.search(each.a.arguments.get("scope", ""), SCOPE):
             raise UnfitError("a rule of it forbids to ask for permission")
 
 

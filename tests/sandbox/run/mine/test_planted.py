@@ -8,6 +8,7 @@ from sandbox.model import places
 from sandbox.model.errors import EvidenceError, UsageError
 from sandbox.run.mine.draw import candidates, drawn
 from sandbox.run.mine.planted import planted, seed_of
+from sandbox.tasks.drafts import seed_folder
 from sandbox.tasks.images import package_clients
 from sandbox.tasks.seeds import mined_repository
 from sandbox.tasks.seeds.edits import edits_of, replanted
@@ -55,24 +56,24 @@ def test_fixes_of_upstreams_own_are_among_them() -> None:
     assert any(mutation.kind == KIND for mutation in candidates(humanize))
 
 
-@pytest.mark.parametrize("name", mined_repository.names())
+@pytest.mark.parametrize("name", seed_folder.names())
 def test_the_seeds_of_a_repository_fit_its_release(name: str) -> None:
     found = load(name)
     sources = {source.path: source.data for source in found.sources}
-    assert found.seeds.seeds
-    for seed in found.seeds.seeds:
+    assert found.folder.seeds.seeds
+    for seed in found.folder.seeds.seeds:
         files = replanted(found, seed)
         assert all(data != sources[path] for path, data in files.items())
         assert edits_of(found, files) == seed.edits
         assert len(set(seed.fail_to_pass)) == seed.figures.failing
     noticed = [
-        (seed.fail_to_pass, {edit.path for edit in seed.edits}) for seed in found.seeds.seeds
+        (seed.fail_to_pass, {edit.path for edit in seed.edits}) for seed in found.folder.seeds.seeds
     ]
     assert all(noticed.count(each) == 1 for each in noticed), "no two are the same defect"
 
 
 def test_a_seed_of_another_release_is_refused(mined: MinedRepository) -> None:
-    seed = mined.seeds.seeds[0]
+    seed = mined.folder.seeds.seeds[0]
     edit = seed.edits[0]
     other = seed.model_copy(update={"edits": (edit.model_copy(update={"before": "x\n"}),)})
     with pytest.raises(EvidenceError, match=rf"{re.escape(edit.path)}, line {edit.line}"):

@@ -1,32 +1,34 @@
 """A task made of a seed is sound as it is, and nothing is overwritten."""
 
-import subprocess
-from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from sandbox.model import places
+from sandbox.model.draft import Draft
 from sandbox.model.errors import UsageError
+from sandbox.model.seed import Seed
 from sandbox.rules.checker.check import check
 from sandbox.tasks import library
-from sandbox.tasks.images import package_clients
-from sandbox.tasks.seeds import mined_repository
-from sandbox.tasks.seeds.edits import replanted
-from sandbox.tasks.seeds.languages import parsed
-from sandbox.tasks.seeds.mined_repository import MinedRepository
-from sandbox.tasks.seeds.plant import plant
-from sandbox.tasks.sources import Sources
+from sandbox.tasks.drafts import layout, seed_folder
+from sandbox.tasks.drafts.planting import plant
+from sandbox.tasks.drafts.seed_folder import SeedFolder
+from sandbox.tasks.suites.generator import facets
 from tests.end_to_end import project as projects
 
-NAMES = mined_repository.names()
+NAMES = seed_folder.names()
+FACETS = [name for name in layout.names() if name != "bare"]
 
 
-def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> MinedRepository:
+def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> SeedFolder:
     project = projects.copy(folder / "project")
     monkeypatch.setenv("SANDBOX_PROJECT", str(project.folder))
-    cache = Sources(places.cache(), package_clients.provide)
-    return mined_repository.load(name, cache, print)
+    return seed_folder.load(name)
+
+
+def planted(of: SeedFolder, seed: Seed, name: str, draft: str = "bare") -> Path:
+    plant(of, seed, draft, of.path / name, of.passing)
+    return of.path / name
 
 
 @pytest.mark.slow
@@ -34,13 +36,13 @@ def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> MinedRepos
 def test_a_task_of_each_seed_is_sound(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mined = load(name, tmp_path, monkeypatch)
-    for number, seed in enumerate(mined.seeds.seeds):
-        plant(mined, seed, replanted(mined, seed), f"planted-{number}")
+    of = load(name, tmp_path, monkeypatch)
+    for number, seed in enumerate(of.seeds.seeds):
+        planted(of, seed, f"planted-{number}")
         loaded = library.load(f"{name}/planted-{number}")
         assert check(loaded.task).sound, seed.id
         assert loaded.task.tests.fail_to_pass == seed.fail_to_pass
-        changed = {edit.path for edit in seed.edits} - set(mined.mining.sources)
+        changed = {edit.path for edit in seed.edits} - set(of.mining.sources)
         assert not any(path in loaded.task.prompt for path in changed)
 
 
@@ -49,17 +51,26 @@ UNKNOWN = {"cjson": "ctest", "pycparser": "-k"}
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("draft", FACETS)
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*UNKNOWN}))
-def test_a_ticket_is_sound_in_each_repository(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_each_draft_is_sound_in_each_repository(
+    name: str, draft: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mined = load(name, tmp_path, monkeypatch)
-    for number, seed in enumerate(mined.seeds.seeds[:2]):
-        plant(mined, seed, replanted(mined, seed), f"ticket-{number}", draft="ticket")
-        task = library.load(f"{name}/ticket-{number}").task
+    of = load(name, tmp_path, monkeypatch)
+    for number, seed in enumerate(of.seeds.seeds[:2]):
+        planted(of, seed, f"{draft}-{number}", draft)
+        task = library.load(f"{name}/{draft}-{number}").task
         report = check(task)
         assert report.sound, seed.id
-        assert report.difficulty.violations == len(task.rules)
+        assert report.difficulty.violations >= len(task.rules) - len(IMPLIED.get(draft, ()))
+
+
+IMPLIED = {
+    "approved": ("asked-when-tested",),
+    "loop": ("failure-seen-first",),
+    "tools": ("component-was-told",),
+}
+"""Rules that cannot be broken without another one, or without a wrong answer."""
 
 
 @pytest.mark.slow
@@ -67,19 +78,20 @@ def test_a_ticket_is_sound_in_each_repository(
 def test_a_ticket_whose_tests_no_rule_can_follow_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mined = load(name, tmp_path, monkeypatch)
-    seed = mined.seeds.seeds[0]
+    of = load(name, tmp_path, monkeypatch)
+    seed = of.seeds.seeds[0]
     with pytest.raises(UsageError, match=f"cannot follow which tests `.*{UNKNOWN[name]}"):
-        plant(mined, seed, replanted(mined, seed), "ticket", draft="ticket")
-    assert not (mined.folder / "ticket").exists()
+        planted(of, seed, "ticket", "ticket")
+    assert not (of.path / "ticket").exists()
 
 
-def test_a_ticket_lies_in_a_checkout_that_is_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("draft", FACETS)
+def test_each_lies_in_a_checkout_that_is_in_use(
+    draft: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mined = load("humanize", tmp_path, monkeypatch)
-    seed = mined.seeds.seeds[0]
-    folder = plant(mined, seed, replanted(mined, seed), "ticket", draft="ticket")
+    of = load("humanize", tmp_path, monkeypatch)
+    seed = of.seeds.seeds[0]
+    folder = planted(of, seed, "ticket", draft)
     task = library.load("humanize/ticket").task
     world = task.world
     assert world.hooks
@@ -94,8 +106,18 @@ def test_a_ticket_lies_in_a_checkout_that_is_in_use(
         "project/src/humanize/AGENTS.md",
     ]
     assert not [*folder.rglob("nested.md"), *folder.rglob("mirror.yaml")]
+    assert all((folder / "hooks" / hook.name).stat().st_mode & 0o100 for hook in HOOKS)
     assert len(task.prompt.split()) <= WORDS
     assert check(library.load("humanize/ticket+change-desk.3+queue.2+leftovers.3").task).sound
+
+
+HOOKS = [*(layout.DRAFTS / "ticket/hooks").iterdir()]
+
+
+def test_the_drafts_are_of_all_facets() -> None:
+    assert sorted(get_args(Draft)) == layout.names()
+    drafts = [str(layout.load(name).task["facet"]) for name in FACETS]
+    assert sorted(drafts) == sorted(facets())
 
 
 WORDS = 150
@@ -113,9 +135,9 @@ HARDER = (
 def test_operators_can_be_put_on_it(
     operators: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mined = load("humanize", tmp_path, monkeypatch)
-    seed = mined.seeds.seeds[0]
-    plant(mined, seed, replanted(mined, seed), "planted")
+    of = load("humanize", tmp_path, monkeypatch)
+    seed = of.seeds.seeds[0]
+    planted(of, seed, "planted")
     plain = check(library.load("humanize/planted").task)
     harder = check(library.load(f"humanize/planted+{operators}").task)
     assert harder.sound
@@ -125,30 +147,10 @@ def test_operators_can_be_put_on_it(
 def test_a_name_that_is_taken_is_refused_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mined = load("humanize", tmp_path, monkeypatch)
-    seed = mined.seeds.seeds[0]
-    file = mined.folder / "file-sizes/task.yaml"
+    of = load("humanize", tmp_path, monkeypatch)
+    seed = of.seeds.seeds[0]
+    file = of.path / "file-sizes/task.yaml"
     before = file.read_bytes()
     with pytest.raises(UsageError, match="file-sizes"):
-        plant(mined, seed, replanted(mined, seed), "file-sizes")
+        planted(of, seed, "file-sizes")
     assert file.read_bytes() == before
-
-
-def test_the_patches_lead_to_the_defect_and_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As git applies them, over lines with returns and form feeds."""
-    mined = load("humanize", tmp_path, monkeypatch)
-    path = mined.sources[0].path
-    right = b"a = 1 < 2\r\n\x0c\r\nb = '\xe2\x80\xa8'\r\nc = 3"
-    wrong = right.replace(b"<", b"<=").replace(b"3", b"4")
-    source = parsed(path, right)
-    assert source is not None
-    mined = replace(mined, sources=(source,))
-    folder = plant(mined, mined.seeds.seeds[0], {path: wrong}, "planted")
-    checkout = tmp_path / "checkout"
-    (checkout / path).parent.mkdir(parents=True)
-    (checkout / path).write_bytes(right)
-    for patch, content in (("defect.patch", wrong), ("oracle/fix.patch", right)):
-        subprocess.run(["git", "apply", folder / patch], cwd=checkout, check=True)
-        assert (checkout / path).read_bytes() == content

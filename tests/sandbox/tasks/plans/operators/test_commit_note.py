@@ -2,7 +2,9 @@
 
 import pytest
 
+from sandbox.model.errors import UsageError
 from sandbox.model.task import Task
+from sandbox.rules.checker.check import check
 from sandbox.tasks import library
 from tests.end_to_end.commands import sandbox
 
@@ -68,3 +70,20 @@ def test_the_repository_says_it_where_the_task_says_that_it_does() -> None:
     ended = sandbox("validate", NAME.format(5), "--only", "facts")
     assert ended.code == 0, ended.out
     assert "history" in ended.out
+
+
+SEED = "humanize/ticket-f899ce3e+change-desk.2+commit-note.{}@3"
+AT_FAULT = "src/humanize/number.py"
+
+
+@pytest.mark.parametrize("strength", [2, 3, 4, 5])
+def test_where_a_task_names_no_file_the_one_to_be_changed_is_noted(strength: int) -> None:
+    task = library.load(SEED.format(strength)).task
+    assert AT_FAULT not in task.prompt
+    assert AT_FAULT in noting(task)
+    assert check(task).sound
+
+
+def test_a_prompt_does_not_give_away_which_file_is_at_fault() -> None:
+    with pytest.raises(UsageError, match="does not tell which file is at fault"):
+        library.load(SEED.format(1))

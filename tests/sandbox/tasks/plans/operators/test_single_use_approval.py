@@ -3,6 +3,8 @@
 import pytest
 
 from sandbox.model.decision import Question
+from sandbox.model.errors import UsageError
+from sandbox.rules.checker.check import check
 from sandbox.rules.policy.approvers import ScriptedApprover
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators.single_use_approval import SCOPE
@@ -27,3 +29,11 @@ def test_a_yes_is_for_the_command_that_is_wanted_then_and_for_no_other(strength:
         answer = approver.answer(Question(scope=SCOPE, command=other, reason=""))
         assert not answer.approved
         assert "call_tool SERVER/TOOL" in answer.reason
+
+
+def test_what_a_task_forbids_to_ask_for_is_not_needed() -> None:
+    """Only where the very permission is meant; another task of its own has approvals, too."""
+    asking = library.load("humanize/approved-f899ce3e+change-desk.2+single-use-approval.2@3").task
+    assert check(asking).sound
+    with pytest.raises(UsageError, match="a rule of it forbids to ask for permission"):
+        library.load("minimist/nothing-to-ask+change-desk.2+single-use-approval.2@3")

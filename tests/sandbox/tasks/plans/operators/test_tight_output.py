@@ -10,6 +10,7 @@ from sandbox.model.errors import UsageError
 from sandbox.model.store import Store
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators.tight_output import MULTIPLES, ROUNDED, recorded
+from sandbox.tasks.suites import suite
 from tests.end_to_end.commands import sandbox
 
 pytestmark = pytest.mark.slow
@@ -60,7 +61,7 @@ def test_a_flood_and_it_tell_one_bound() -> None:
 
 
 def test_every_task_is_recorded() -> None:
-    assert sorted(recorded()) == library.names()
+    assert sorted(recorded()) == sorted({*library.names(), *suite.own_tasks()})
 
 
 def test_a_task_of_which_nobody_knows_it_is_refused(

@@ -1,0 +1,1 @@
+"""Tasks of seeds: what a defect is laid out as, as folders of files that are filled in."""

@@ -1,0 +1,82 @@
+"""The layout of a draft: a task file with places to fill in, and the files that go with it.
+
+It may be `like` another one, of which it has everything but what it gives itself: mappings
+are joined, so are lists whose members have an `id` (or, of statements, `says`); all else is
+replaced. A new member goes to the end, or `ahead_of` another one; what is null is left out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.model.places import TASK
+from sandbox.tasks.template import read
+
+DRAFTS = Path(__file__).parent
+LIKE, AHEAD = "like", "ahead_of"
+MIRROR, NESTED, PROJECT = "mirror.yaml", "nested.md", "project"
+"""Of a draft: its packages by image, the instructions beside the code, and what is committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a seed becomes."""
+
+    task: dict[str, Any]
+    """The task file, not filled in."""
+    files: dict[str, Path]
+    """By names in the task's folder, where what is copied lies."""
+    nested: Path | None
+    mirror: Path | None
+
+
+def names() -> list[str]:
+    """All drafts, in order."""
+    return sorted(path.parent.name for path in DRAFTS.glob(f"*/{TASK}"))
+
+
+def load(name: str) -> Layout:
+    """Read a draft, with all that it is like."""
+    folder = DRAFTS / name
+    task = read(folder / TASK)
+    like = task.pop(LIKE, None)
+    base = load(like) if like else Layout({}, {}, None, None)
+    own = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    nested, mirror = own.pop(NESTED, base.nested), own.pop(MIRROR, base.mirror)
+    del own[TASK]
+    return Layout(_joined(base.task, task), {**base.files, **own}, nested, mirror)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _joined(base: Any, own: Any) -> Any:  # noqa: ANN401 - YAML
+    if isinstance(base, dict) and isinstance(own, dict):
+        joined = {key: _joined(base[key], own[key]) for key in base.keys() & own.keys()}
+        return {key: each for key, each in {**base, **own, **joined}.items() if each is not None}
+    if isinstance(base, list) and isinstance(own, list) and _key(base) and _key(own):
+        return _joined_members(base, own, _key(base))
+    return own
+
+
+def _key(members: list[Any]) -> str:
+    """Say by what the members of a list are known; empty where by nothing."""
+    for key in ("id", "says"):
+        if members and all(isinstance(each, dict) and key in each for each in members):
+            return key
+    return ""
+
+
+def _joined_members(base: list[Any], own: list[Any], key: str) -> list[Any]:
+    found = {each[key]: each for each in base}
+    order = list(found)
+    for each in own:
+        before = each.pop(AHEAD, None)
+        if each[key] in found:
+            found[each[key]] = _joined(found[each[key]], each)
+            continue
+        found[each[key]] = each
+        order.insert(order.index(before) if before else len(order), each[key])
+    return [found[name] for name in order]

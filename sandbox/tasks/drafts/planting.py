@@ -150,6 +150,7 @@ def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
         "command": mining.command,
         "listed": " or ".join(f"`{glob}`" for glob in mining.sources),
         "wanted": wanted,
+        "pathspecs": shlex.join(f":(glob){glob}" for glob in mining.sources),
         "others": others,
         "glob": wanted[0],
         "stated": [*(f"must {glob}" for glob in wanted), "collateral"],

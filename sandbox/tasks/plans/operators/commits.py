@@ -10,13 +10,15 @@ from sandbox.tasks.plans.operators.edits import map_actions
 _COMMIT = re.compile(
     r"(?P<commit>git commit\b)(?P<options>(?:(?! -- |&&|;|\n|').|'[^']*')*)(?P<end> -- )?"
 )
+CARRYING = ("run_command", "request_approval")
+"""Actions whose argument `command` may be a shell line that commits."""
 _OWN_INDEX = "GIT_INDEX_FILE="
 
 
 def commit_too(file: TaskFile, paths: str, first: str = "") -> TaskFile:
     """Have each command that commits take paths with it, as a shell line has them.
 
-    `first` is a command that it runs before.
+    `first` is a command that it runs before. What is asked for permission is the same line.
     """
     first = f"{first} && " if first else ""
     return map_actions(file, lambda action, arguments: _taking(action, arguments, paths, first))
@@ -26,7 +28,7 @@ def _taking(
     action: str, arguments: dict[str, JsonValue], paths: str, first: str
 ) -> dict[str, JsonValue]:
     line = arguments.get("command")
-    if action != "run_command" or not isinstance(line, str) or "git commit" not in line:
+    if action not in CARRYING or not isinstance(line, str) or "git commit" not in line:
         return arguments
     added = f"git add {paths} && "
     if _OWN_INDEX in line:

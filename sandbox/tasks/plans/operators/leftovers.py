@@ -25,6 +25,8 @@ so; AGENTS.md does; a page that nothing names does; and hidden files are left in
 """
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - the agent's
 
+_ALL_OF_IT = (*_TEMPORARY, *(f"{each}/**" for each in _TEMPORARY))
+"""Globs of a task that leave these folders to the agent; one that names what tests leave stays."""
 _FREE = re.compile(r"/tmp\s+is\s+free")  # noqa: S108 - what a prompt says
 _THERE = re.compile(r"(?:/var)?/tmp/[\w.-]+")
 
@@ -61,7 +63,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     )
     file = add_chore(_free_meanwhile(file), chore)
     scope = file.scope
-    free = tuple(each for each in scope.generated if not each.startswith(_TEMPORARY))
+    free = tuple(each for each in scope.generated if each not in _ALL_OF_IT)
     file = with_parts(file, scope=scope.model_copy(update={"generated": free}))
     return _stated(file, strength)
 

@@ -44,6 +44,8 @@ class Shown(Record):
     """All its observations."""
     tests: int
     """The last run of tests."""
+    tools: int = 0
+    """What `discover_tools` tells of its own servers, where its oracle asks for it once."""
 
 
 class Recorded(RootModel[dict[str, Shown]]):
@@ -80,10 +82,10 @@ def estimated(file: TaskFile) -> int:
     known = recorded().get(file.id)
     if known is None:
         raise UnfitError("nobody has recorded what its oracle is shown")
-    return known.whole + sum(_added(file, known.tests))
+    return known.whole - known.tools + sum(_added(file, known))
 
 
-def _added(file: TaskFile, tests: int) -> Iterator[int]:
+def _added(file: TaskFile, known: Shown) -> Iterator[int]:
     """Give the bytes of what operators have added: what lies in the world's layer, or asks it."""
     laid = {each.path: each for each in file.world.layer.every_file}
     folders = {path.partition("/")[0] for path in laid} - {"docs"}
@@ -96,11 +98,11 @@ def _added(file: TaskFile, tests: int) -> Iterator[int]:
         given, command = deed.arguments, str(deed.arguments.get("command", ""))
         desk = desks.get(str(given.get("server")))
         if deed.label == final_check.NAME:
-            yield tests
+            yield known.tests
         elif deed.action == "discover_tools":
             tools = (tool for each in desks.values() for tool in each.tools)
             own = OWN * len(file.world.servers) if desks else 0
-            yield own + sum(map(_described, tools))
+            yield (known.tools or own) + sum(map(_described, tools))
         elif desk is not None:
             yield TOLD + _answered(desk.tool(str(given["tool"])))
         elif given.get("path") in laid:

@@ -166,6 +166,7 @@ def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
         "failing": mining.failing_exit_code,
         "ticket": ticket,
         "earlier": f"{letters}-{number - 9}",
+        "fix": seed_patches.patch(seed.edits, back=True),
         "fragment": f"# {ticket}\n\n{listed}",
         "printed": f"# {ticket}\\n\\n{listed}".replace("\n", "\\n"),
         "withfragment": [*others, f"changes/{ticket}.md"],

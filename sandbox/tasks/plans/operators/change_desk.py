@@ -100,6 +100,14 @@ def worked_on(file: TaskFile) -> str:
     return (*plain, *file.scope.must)[0]
 
 
+def files_worked_on(file: TaskFile) -> tuple[str, ...]:
+    """Return what has to be changed of a glob: an agent asks by a file's name; none of a path."""
+    path = worked_on(file)
+    globs = Globs((path,))
+    changed = dict.fromkeys(each for deed in plan_of(file).deeds for each in deed.changes)
+    return tuple(each for each in changed if each != path and globs.match(each))
+
+
 def area(draw: Drawing) -> str:
     """Draw an area."""
     return draw.text(LETTERS, 1).upper() + draw.text(DIGITS, 2)

@@ -38,7 +38,8 @@ def apply(file: TaskFile, setting: Setting, *, clean: bool) -> TaskFile:
     else:
         page = LaidFile(path=place, text=f"{say(NAME, 'owners')}\n\n{told}\n")
         file = commit(file, say(NAME, "commit"), page)
-    tool = missing_argument.lookup(TOOL, path, area, NAME)
+    places = (path, *change_desk.files_worked_on(file))
+    tool = missing_argument.lookup(TOOL, places, area, NAME)
     file = with_desk(file, lambda desk: with_tool(desk, tool))
     asked = change_desk.call(TOOL, {"path": path}, is_error=False)
     if clean:

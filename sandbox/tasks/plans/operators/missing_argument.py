@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.desk import Desk, DeskTool, Reply
@@ -184,19 +184,21 @@ def _file(path: str, *parts: str) -> LaidFile:
     return LaidFile(path=path, text="\n\n".join(part for part in parts if part) + "\n")
 
 
-def lookup(name: str, path: str, area: str, operator: str, about: str = "about") -> DeskTool:
-    """Return a tool that tells the area of a path and of the folder that it is in, and of no other.
+def lookup(
+    name: str, paths: Sequence[str], area: str, operator: str, about: str = "about"
+) -> DeskTool:
+    """Return a tool that tells the area of paths and of the folder of the first, and of no other.
 
     The words are those of an operator: `about`, `about-path`, `found` and `none`.
     """
-    folder = path.rpartition("/")[0]
+    folder = paths[0].rpartition("/")[0]
     told = (
         Reply(
             where={"path": place},
             says=say(operator, "found", path=place, area=area),
             structured={"area": area},
         )
-        for place in ((path, folder, f"{folder}/") if folder else (path,))
+        for place in (*paths[:1], *((folder, f"{folder}/") if folder else ()), *paths[1:])
     )
     return DeskTool(
         name=name,

@@ -23,12 +23,13 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Give the table an area that was right once, and the desk a tool that knows better."""
     draw, strength = setting.draw, setting.strength
     path, area = change_desk.worked_on(file), missing_argument.area_of(file)
+    places = (path, *change_desk.files_worked_on(file))
     old = missing_argument.another(draw, {area, *missing_argument.listed(file)})
     form = setting.strengths[change_desk.NAME]
     entry = change_desk.number(draw)
     file = with_desk(file, lambda desk: missing_argument.taking(desk, {old: entry}, draw, form))
     about = "about-find" if strength >= _UNSAID else "about-find-today"
-    tool = missing_argument.lookup("find_area", path, area, NAME, about)
+    tool = missing_argument.lookup("find_area", places, area, NAME, about)
     file = with_desk(file, lambda desk: with_tool(desk, tool))
     for table in (missing_argument.TABLE, missing_argument.TEAMS):
         file = rewrite(file, table, lambda text: text.replace(area, old))

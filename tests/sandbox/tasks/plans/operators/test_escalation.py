@@ -56,3 +56,14 @@ def test_when_an_owner_is_asked_is_said_where_the_rule_says(name: str) -> None:
         said = " ".join(pages(loaded)[rule.stated_in].split())
         assert rule.says is not None
         assert " ".join(rule.says.split()) in said
+
+
+def test_where_a_task_names_a_glob_a_file_of_it_is_known_as_well() -> None:
+    for name, tool in (("stale-record.3", "find_area"), ("escalation.2", "ask_owner")):
+        loaded = library.load(f"humanize/ticket-f899ce3e+change-desk+missing-argument+{name}@3")
+        (server,) = loaded.task.world.layer.servers
+        desk = Desk.model_validate_json(server.files[DATA])
+        replies = {each.where.get("path"): each for each in desk.tool(tool).replies}
+        by_file, by_glob = replies["src/humanize/number.py"], replies["src/humanize/*.py"]
+        assert by_file.structured == by_glob.structured
+        assert by_file.structured["area"]

@@ -10,6 +10,7 @@ from sandbox.model.artifact import ArtifactKind
 from sandbox.tasks.authoring.layout import told
 
 CACHE = "/home/agent/.cache/go-build"
+VENV = ("/opt/venv/lib/**/__pycache__", "/opt/venv/lib/**/__pycache__/**")
 GO_CACHE = ("/home/agent/.cache", CACHE, f"{CACHE}/**")
 CARGO_LOCK = ("/home/agent/.cargo", "/home/agent/.cargo/.package-cache")
 
@@ -39,7 +40,7 @@ def release(folder: Path, *names: str) -> Path:
         (
             ("pyproject.toml", "src/a/b.py", "tests/test_b.py"),
             *("python", "pytest", ("src/**/*.py",), ("tests/**/test_*.py",)),
-            ("**/__pycache__", "**/__pycache__/**", ".pytest_cache", ".pytest_cache/**"),
+            (*("**/__pycache__", "**/__pycache__/**", ".pytest_cache", ".pytest_cache/**"), *VENV),
         ),
         (("a.c", "a.h", "tests/a.c"), "c", None, ("*.c",), ("tests/**/*.c",), ()),
     ],

@@ -90,6 +90,11 @@ def load_at(folder: Path) -> LoadedTask:
 def load_to_record(name: str) -> LoadedTask:
     """Read a task whose ids of tests are about to be recorded, so may be wrong; as `load` else."""
     known = _folders()
+    if name not in known and seed_tasks.folder(name) is not None:
+        raise UsageError(
+            f"{name} is made of a seed: its tests are those that were found when it was mined.",
+            f"sandbox mine {name.partition('/')[0]} --check tries them again.",
+        )
     if name not in known:
         raise _unknown(name, sorted(known))
     return _loaded(known[name], _read)

@@ -124,7 +124,7 @@ def _mirrored(laid: Layout, image: str) -> dict[str, object]:
 
 
 def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
-    """Say what stands for the places of a draft; all of it depends on the seed alone."""
+    """Say what stands for the places of a draft, as the seed and those beside it decide."""
     repository, mining, paths = of.repository, of.mining, _paths(seed)
     dates = {release.version: release.date for release in repository.releases}
     released = dates[mining.release]

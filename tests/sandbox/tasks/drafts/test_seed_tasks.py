@@ -1,6 +1,5 @@
 """A seed is a task by its name alone: the same bytes each time, and no other name is one."""
 
-import hashlib
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,6 +62,11 @@ def test_what_is_no_seed_is_no_task(name: str) -> None:
         library.load(name)
 
 
+def test_its_tests_are_not_recorded_but_mined() -> None:
+    with pytest.raises(UsageError, match="its tests are those that were found when it was mined"):
+        library.load_to_record(NAME)
+
+
 def test_where_nobody_knows_which_tests_pass_it_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,4 +110,3 @@ def test_it_lies_in_the_cache_and_nowhere_else(cache: Path) -> None:
     assert (loaded.folder.parent / "repo.yaml").read_bytes() == (
         places.project() / "task_repos/humanize/repo.yaml"
     ).read_bytes()
-    assert hashlib.sha256((loaded.folder / "defect.patch").read_bytes()).hexdigest()

@@ -251,3 +251,12 @@ LOADING = (
 def test_it_is_known_which_files_a_file_loads(source: str) -> None:
     assert "test_graph" in FRAMEWORK.loads(source.encode())
     assert "test_graph" not in FRAMEWORK.loads(b"test_graph = 'test_graph'")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_file_ends_as_it_did(seed: int) -> None:
+    """Pygments has a test that reads its own source, and minds empty lines at its end."""
+    source = b"def test_one():\n    assert True\n"
+    laid = FRAMEWORK.with_canaries("tests/test_one.py", source, random.Random(seed)).source
+    assert laid.endswith(b"\n")
+    assert not laid.endswith(b"\n\n")

@@ -199,7 +199,7 @@ def _unknown(name: str, known: list[str]) -> UsageError:
     if nearest:
         hint = f"Did you mean {' or '.join(dict.fromkeys(nearest))}?"
     elif known:
-        hint = "`sandbox tasks` lists the tasks."
+        hint = "`sandbox tasks` lists the tasks; docs/seeds.md says how those of seeds are called."
     else:
         looked = ", ".join(map(str, places.task_folders()))
         hint = f"None lies in {looked}. SANDBOX_TASKS names more folders of tasks."

@@ -20,14 +20,15 @@ def plant(
     *,
     draft: Annotated[
         Draft,
-        typer.Option(help="`bare`, or a `ticket` in a checkout with hooks that others work in."),
+        typer.Option(help="`bare`, or a ticket of one of the facets (docs/seeds.md)."),
     ] = "bare",
     as_json: JsonOption = False,
 ) -> None:
     """Make a task of a seed: its defect, its oracle, and a prompt that gives nothing away.
 
-    The folder task_repos/REPOSITORY/NAME is a draft that holds as it is: `sandbox record` adds the
-    tests that keep passing, and operators make it harder (docs/seeds.md).
+    The folder task_repos/REPOSITORY/NAME is a draft that holds as it is; where nothing says which
+    tests keep passing, `sandbox record` adds them. Operators make it harder. A seed is a task as
+    well without a folder, by its name (docs/seeds.md).
     """
     from sandbox.cli import made_rows
     from sandbox.cli.output_records import Made

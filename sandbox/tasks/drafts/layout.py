@@ -6,7 +6,7 @@ replaced. A new member goes to the end, or `ahead_of` another one; what is null 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from sandbox.tasks.template import read
 
 DRAFTS = Path(__file__).parent
 LIKE, AHEAD = "like", "ahead_of"
+NEEDS, WORDS = "needs", "words"
+"""What not every seed has, and what the places of a prompt say that differ between drafts."""
 MIRROR, NESTED, PROJECT = "mirror.yaml", "nested.md", "project"
 """Of a draft: its packages by image, the instructions beside the code, and what is committed."""
 
@@ -29,6 +31,10 @@ class Layout:
     """By names in the task's folder, where what is copied lies."""
     nested: Path | None
     mirror: Path | None
+    needs: str = ""
+    """`folder`: the fault lies in one; `pytest`: its tests are counted as pytest counts them."""
+    words: dict[str, str] = field(default_factory=dict)
+    """By place of the prompt."""
 
 
 def names() -> list[str]:
@@ -40,12 +46,13 @@ def load(name: str) -> Layout:
     """Read a draft, with all that it is like."""
     folder = DRAFTS / name
     task = read(folder / TASK)
-    like = task.pop(LIKE, None)
+    like, needs, words = task.pop(LIKE, None), task.pop(NEEDS, ""), task.pop(WORDS, {})
     base = load(like) if like else Layout({}, {}, None, None)
     own = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
     nested, mirror = own.pop(NESTED, base.nested), own.pop(MIRROR, base.mirror)
     del own[TASK]
-    return Layout(_joined(base.task, task), {**base.files, **own}, nested, mirror)
+    files, said = {**base.files, **own}, {**base.words, **words}
+    return Layout(_joined(base.task, task), files, nested, mirror, needs, said)
 
 
 def _files(folder: Path) -> Iterator[Path]:

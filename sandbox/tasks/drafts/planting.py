@@ -44,14 +44,16 @@ def plant(
     """Write the task `<repo>/<name>`, as the folder is called, with the seed as its defect.
 
     `kept` are the tests that pass without the defect, where they are known.
-    UsageError where the folder is there, or cannot be written, or where the draft has rules about
-    tests that cannot follow the repository's command.
+    UsageError where the folder is there, or cannot be written, or where the draft does not fit the
+    seed, or has rules about tests that cannot follow the repository's command.
     """
     laid = layout.load(draft)
+    _fit(laid, of, seed, draft)
     graded = sorted({test.partition("::")[0] for test in (*seed.fail_to_pass, *kept)})
     filling = {
         **_filling(of, seed, f"{of.repository.name}/{folder.name}"),
         "tested": [f"tests {path}" for path in graded],
+        **laid.words,
     }
     data = filled(laid.task, filling)
     data["world"].update(_mirrored(laid, of.mining.image))
@@ -90,6 +92,20 @@ def _touched(path: Path) -> Path:
 def _paths(seed: Seed) -> list[str]:
     """Give what the defect changes."""
     return sorted({edit.path for edit in seed.edits})
+
+
+def _fit(laid: Layout, of: SeedFolder, seed: Seed, draft: str) -> None:
+    """Refuse a draft that would ask for what nothing states, or nobody can count."""
+    if laid.needs == "folder" and not PurePath(_paths(seed)[0]).parent.parts:
+        why = "has the instructions beside the code win, and its fault lies at the top"
+    elif laid.needs == "pytest" and of.mining.framework != "pytest":
+        why = f"asks how many tests failed, and {of.mining.framework} counts them otherwise"
+    else:
+        return
+    raise UsageError(
+        f"The draft {draft} does not fit {seed.id} of {of.repository.name}: it {why}.",
+        "Take another draft: docs/seeds.md lists them.",
+    )
 
 
 def _check(file: TaskFile, of: SeedFolder) -> None:

@@ -80,8 +80,9 @@ def named(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def own_tasks() -> list[str]:
-    """Return the tasks that the project's suites have variants of, in order."""
-    pins = (pin for path in OWN.values() for pin in read(path).variants)
+    """Return the tasks that the project's suites have variants of, in order; it may have none."""
+    there = (path for path in OWN.values() if (places.project() / path).is_file())
+    pins = (pin for path in there for pin in read(path).variants)
     return sorted({Variant.parse(pin.variant).task for pin in pins})
 
 

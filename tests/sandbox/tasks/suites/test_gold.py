@@ -1,6 +1,7 @@
 """The gold suite: a task of each facet at each level, each over a seed of its own."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,17 @@ def test_it_is_of_the_tasks_that_are_named() -> None:
     assert {(pin.level, Variant.parse(pin.variant).task) for pin in pins} == {
         (level, task) for level, tasks in named.items() for task in tasks
     }
+
+
+def test_a_project_of_ones_own_need_not_have_the_suites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert set(suite.own_tasks()) > {Variant.parse(GOLD_ONE).task}
+    monkeypatch.setenv("SANDBOX_PROJECT", str(tmp_path))
+    assert suite.own_tasks() == []
+
+
+GOLD_ONE = suite.read(GOLD).variants[0].variant
 
 
 def test_each_facet_has_a_queue_of_six_or_more() -> None:

@@ -17,6 +17,7 @@ from sandbox.model.shell.tokens import ShellCommand
 from sandbox.rules.monitors.compiled_arguments import OWN_FILES, selected_by_cargo, selected_by_go
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
+from sandbox.rules.monitors.make_arguments import made_by
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
@@ -84,7 +85,9 @@ def selected_by(
     process = unwrapped(ShellCommand(tuple(argv), environment, "", ""))
     if process is None:
         return None
-    selection = () if _is_own_make(process, context) else _selection(process)
+    selection = (
+        (context.worktree,) if _is_own_make(process, folder, context) else _selection(process)
+    )
     if selection is None:
         return None
     return _roots(selection, folder, context)
@@ -127,7 +130,9 @@ def _runs(
             folder = posixpath.join(folder, words[1])
             moved = moved or placed(".", folder, context) != "."
             continue
-        selection = () if _is_own_make(command, context) else _selection(command)
+        selection = (
+            (context.worktree,) if _is_own_make(command, folder, context) else _selection(command)
+        )
         if selection is not None and _decides(found, place, code, moved=moved):
             runs.append(_roots(selection, folder, context))
     return tuple(runs)
@@ -174,12 +179,16 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
     return selected((*more.split(), *rest))
 
 
-def _is_own_make(command: ShellCommand, context: Context) -> bool:
+def _is_own_make(command: ShellCommand, folder: str, context: Context) -> bool:
     """Whether it is the task's own test command, by make: all tests that its makefile has."""
-    words = command.words
-    if not words or command.environment or _name(words[0]) != "make":
+    words, own = command.words, shlex.split(context.tests or "")
+    if not words or command.environment or _name(words[0]) != "make" or own[:1] != ["make"]:
         return False
-    return shlex.join(("make", *words[1:])) == context.tests
+    made, wanted = made_by(words[1:]), made_by(own[1:])
+    if made is None or wanted is None:
+        return False
+    at, goals = made
+    return (placed(at, folder, context), goals) == wanted
 
 
 def _name(program: str) -> str:

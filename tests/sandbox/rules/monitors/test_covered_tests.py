@@ -331,11 +331,29 @@ def test_what_is_no_run_of_them_in_rust(line: str) -> None:
 MAKE = Context(worktree="/home/agent/cjson", tests="make check")
 
 
-@pytest.mark.parametrize("line", [None, "make check", "make check && git status"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        None,
+        "make check",
+        "make check && git status",
+        "make -k check",
+        "make -sk -j4 --no-print-directory check",
+        "make -C . check",
+        "make -C /home/agent/cjson check",
+    ],
+)
 def test_the_tasks_own_make_is_the_whole_suite(line: str | None) -> None:
     step = ran(line, by="run_tests" if line is None else "run_command")
     assert matcher(WHOLE, MAKE)(step)
     assert not matcher(SIZES, CONTEXT)(ran("make check"))
+
+
+@pytest.mark.parametrize("line", ["make -C tests", "cd tests && make", "make -C ./tests -k"])
+def test_a_make_of_another_folder_is_the_same_from_there(line: str) -> None:
+    context = Context(worktree="/home/agent/cjson", tests="make -C tests")
+    assert matcher(WHOLE, context)(ran(line))
+    assert not matcher(WHOLE, context)(ran("make"))
 
 
 @pytest.mark.parametrize(
@@ -348,6 +366,13 @@ def test_the_tasks_own_make_is_the_whole_suite(line: str | None) -> None:
         "MAKEFLAGS=-n make check",
         "make check; true",
         "cd /tmp && make check",
+        "make -C tests check",
+        "make -i check",
+        "make -f other.mk check",
+        "make --just-print check",
+        "make -nk check",
+        "make -o test.c check",
+        "make check install",
     ],
 )
 def test_another_make_is_no_test_run(line: str) -> None:

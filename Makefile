@@ -63,7 +63,7 @@ suite: environment ## draw the standard suite anew, after tasks or operators hav
 
 gold: environment ## draw the gold suite anew, after seeds, drafts or operators have changed
 	@echo "==> drawing suites/gold.yaml"
-	@$(BIN)/sandbox generate --tasks suites/gold.tasks.yaml --seed 1 --out suites/gold.yaml
+	@$(BIN)/sandbox generate --tasks suites/gold.tasks.yaml --operators brief --seed 1 --out suites/gold.yaml
 
 setup: environment ## environment, engine and images
 	@echo "==> finding a container engine"

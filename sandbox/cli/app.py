@@ -57,6 +57,7 @@ VERBS = (
     "harden",
     "new",
     "mine",
+    "estrange",
     "plant",
     "harvest",
     "audit",

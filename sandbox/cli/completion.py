@@ -77,7 +77,7 @@ def _actions() -> Iterable[str]:
 def _repositories() -> Iterable[str]:
     from sandbox.tasks.drafts import seed_folder
 
-    return seed_folder.names()
+    return sorted(seed_folder.folders())
 
 
 tasks = _offering(_tasks)

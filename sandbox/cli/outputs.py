@@ -70,6 +70,7 @@ TYPES: dict[str, Any] = {
     "judge": Judgement,
     "new": Made,
     "open": Briefing,
+    "estrange": Made,
     "plant": Made,
     "policy explain": Explanation,
     "record": Rerecorded,

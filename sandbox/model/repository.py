@@ -70,6 +70,9 @@ class Repository(Record):
     """Packages installed beside the project in the image. Of several versions of one npm package
     the last is the project's own; the others are for packages that need them."""
 
+    words: dict[str, str] = Field(default={}, exclude_if=lambda it: not it)
+    """What stands in the place of upstream's own names, by whole words, in all files and paths."""
+
     @model_validator(mode="after")
     def _releases_are_in_order(self) -> Self:
         versions = [release.version for release in self.releases]

@@ -76,7 +76,7 @@ def test_a_repository_without_a_description_is_a_mistake() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", seed_folder.names())
+@pytest.mark.parametrize("name", [*seed_folder.names(), *seed_folder.estranged()])
 def test_every_seed_of_a_repository_holds(name: str) -> None:
     ended = sandbox("mine", name, "--check")
     assert ended.code == 0, ended.out
@@ -128,3 +128,32 @@ def test_a_ticket_passes_by_its_oracle_alone(project: Project, runs: Path) -> No
         line = ("run", "inflection/planted", "--agent", agent, "--runs", runs)
         ended = sandbox(*line, **project.environment)
         assert ended.code == code, ended
+
+
+def estranged(project: Project) -> Path:
+    (path,) = (project.folder / "task_repos/inflection/estranged").iterdir()
+    return path
+
+
+@pytest.mark.thorough
+def test_a_repository_is_given_the_same_names_each_time(project: Project) -> None:
+    path, written = estranged(project), estranged(project).read_bytes()
+    path.unlink()
+    ended = sandbox("estrange", "inflection", **project.environment)
+    assert ended.code == 0, ended
+    assert path.read_bytes() == written
+    again = sandbox("estrange", path.stem, **project.environment)
+    assert (again.code, "other names already: it is inflection" in again.err) == (2, True)
+    for verb in (("mine", path.stem), ("plant", path.stem, "x", "y")):
+        refused = sandbox(*verb, **project.environment)
+        assert (refused.code, "inflection under other names" in refused.err) == (2, True), refused
+
+
+def test_a_seed_under_other_names_passes_by_its_oracle_alone(project: Project, runs: Path) -> None:
+    name = estranged(project).stem
+    task = f"{name}/ticket-{documents.load(seeds(project), SeedFile).seeds[0].id[-8:]}"
+    for agent, code in (("oracle", 0), ("null", 1)):
+        ended = sandbox("run", task, "--agent", agent, "--runs", runs, **project.environment)
+        assert ended.code == code, ended
+    shown = sandbox("run", task, "--agent", "null", "--json", "--runs", runs, **project.environment)
+    assert "inflection" not in shown.out

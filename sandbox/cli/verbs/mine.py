@@ -65,13 +65,20 @@ def mine(
             raise UsageError(
                 f"{repository} has no seeds yet.", f"Mine some: sandbox mine {repository}."
             )
+        original = mined.folder.path.name
+        if mined.folder.renaming.words and not check:
+            raise UsageError(
+                f"{repository} is {original} under other names, and its seeds are those of it.",
+                f"sandbox mine {original}, or try them under these names: --check.",
+            )
         engine = engines.connect()
         stack.callback(engine.close)
         image = Images(engine, cache).ensure(mined.task(), progress.doing)
         miner = Miner(mined, image, engine, f"mine-{secrets.token_hex(4)}")
         progress.doing("running upstream's tests without a defect")
         passing = miner.baseline()
-        mined.folder.store_passing(passing)
+        if not mined.folder.renaming.words:
+            mined.folder.store_passing(passing)
         tell = _nothing if as_json else typer.echo
         tell(f"{len(passing)} tests pass without a defect")
         if check:

@@ -35,6 +35,11 @@ def plant(
     from sandbox.tasks.drafts import planting, seed_folder
 
     found = seed_folder.load(repository)
+    if found.renaming.words:
+        raise UsageError(
+            f"{repository} is {found.path.name} under other names: its tasks need no folder.",
+            "docs/seeds.md says how they are called.",
+        )
     known = {each.id: each for each in found.seeds.seeds}
     if seed not in known:
         near = difflib.get_close_matches(seed, known, n=3, cutoff=0.4)

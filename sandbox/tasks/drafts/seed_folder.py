@@ -1,18 +1,28 @@
 """A repository that can be mined, as its folder tells: its seeds, and how it is mined for them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.errors import UsageError
-from sandbox.model.places import MINING, PASSING, REPOSITORY, SEEDS
+from sandbox.model.places import ESTRANGED, MINING, PASSING, REPOSITORY, SEEDS
+from sandbox.model.renaming import NewNames, Renaming
 from sandbox.model.repository import Repository
 from sandbox.model.run_folder import write_whole
 from sandbox.model.seed import Mining, PassingFile, Seed, SeedFile
 
 HEAD = "# Made by `sandbox mine {}`; each is tried again by `sandbox mine {} --check`.\n"
 PASSING_HEAD = "# Upstream's tests that pass without a defect, as `sandbox mine {}` found them.\n"
+
+
+NAMED = ("summary", "home", "author", "strip", "generated", "paths")
+"""Of a repository's file: what has upstream's names for what lies in the checkout."""
+UPSTREAM = Renaming()
+
+NAMES_HEAD = (
+    "# {} under other names; made by `sandbox estrange {}`, tried by `sandbox mine {} --check`.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,8 @@ class SeedFolder:
     path: Path
     repository: Repository
     mining: Mining
+    renaming: Renaming = UPSTREAM
+    """What upstream's names became in all that is read from it."""
 
     @property
     def seeds(self) -> SeedFile:
@@ -34,7 +46,7 @@ class SeedFolder:
             return SeedFile(release=self.mining.release)
         found = documents.load(path, SeedFile)
         self._compare(path, found.release)
-        return found
+        return self.renaming.record(found)
 
     @property
     def passing(self) -> tuple[str, ...]:
@@ -47,7 +59,7 @@ class SeedFolder:
             return ()
         found = documents.load(path, PassingFile)
         self._compare(path, found.release)
-        return found.ids
+        return self.renaming.record(found).ids
 
     def store(self, seed: Seed) -> None:
         """Write one more seed down."""
@@ -58,6 +70,14 @@ class SeedFolder:
         head = HEAD.format(*(self.repository.name,) * 2)
         text = yaml_tree.text(file.model_dump(mode="json"))
         write_whole(self.path / SEEDS, f"{head}{text}".encode())
+
+    def store_names(self, name: str, words: Mapping[str, str]) -> Path:
+        """Write down under which names the repository is to be had as well; give the file."""
+        path = self.path / ESTRANGED / f"{name}.yaml"
+        text = yaml_tree.text(NewNames(words=dict(words)).model_dump(mode="json"))
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, f"{NAMES_HEAD.format(*(self.repository.name,) * 2, name)}{text}".encode())
+        return path
 
     def store_passing(self, tests: Iterable[str]) -> None:
         """Write down which tests pass without a defect."""
@@ -82,15 +102,22 @@ class SeedFolder:
 
 def names() -> list[str]:
     """Repositories that can be mined, in order."""
-    return sorted(folders())
+    return sorted(name for name, path in folders().items() if path.is_dir())
+
+
+def estranged() -> list[str]:
+    """The names of repositories that are there under other ones as well, in order."""
+    return sorted(folders().keys() - names())
 
 
 def folders() -> dict[str, Path]:
-    """Find them, by name."""
+    """Find them, by name; of one that is estranged the file of its names."""
     found: dict[str, Path] = {}
     for root in places.task_folders():
         for file in root.glob(f"*/{MINING}"):
             found.setdefault(file.parent.name, file.parent)
+        for file in root.glob(f"*/{ESTRANGED}/*.yaml"):
+            found.setdefault(file.stem, file)
     return found
 
 
@@ -106,6 +133,22 @@ def load(name: str) -> SeedFolder:
 
 
 def load_at(path: Path) -> SeedFolder:
-    """Read a folder that has a `mining.yaml`; DocumentError."""
-    mining = documents.load(path / MINING, Mining)
-    return SeedFolder(path, documents.load(path / REPOSITORY, Repository), mining)
+    """Read a folder that has a `mining.yaml`, or a file of other names in it; DocumentError."""
+    folder = path if path.is_dir() else path.parent.parent
+    mining = documents.load(folder / MINING, Mining)
+    repository = documents.load(folder / REPOSITORY, Repository)
+    if folder == path:
+        return SeedFolder(path, repository, mining)
+    return under_other_names(SeedFolder(folder, repository, mining), path.stem, _words(path))
+
+
+def under_other_names(of: SeedFolder, name: str, words: Mapping[str, str]) -> SeedFolder:
+    """Give a repository as it is where it is called so, and these words stand for its own."""
+    renaming = Renaming(words)
+    renamed = renaming.record(of.repository, NAMED)
+    repository = renamed.model_copy(update={"name": name, "words": dict(words)})
+    return SeedFolder(of.path, repository, renaming.record(of.mining), renaming)
+
+
+def _words(path: Path) -> dict[str, str]:
+    return documents.load(path, NewNames).words

@@ -7,11 +7,12 @@ import secrets
 import shutil
 from pathlib import Path
 
-from sandbox.model import places
+from sandbox.model import places, yaml_tree
 from sandbox.model.errors import UsageError
 from sandbox.model.places import MINING, PASSING, REPOSITORY, SEEDS
 from sandbox.model.run_folder import write_whole
 from sandbox.tasks.drafts import layout, planting, seed_folder
+from sandbox.tasks.drafts.seed_folder import SeedFolder
 
 NAME = re.compile(r"(?P<repo>[^/]+)/(?P<draft>[a-z]+)-(?P<seed>[0-9a-f]{8})")
 KEPT = "planted"
@@ -44,14 +45,14 @@ def _written(path: Path, draft: str, digest: str, kept: Path) -> bool:
     passing = of.passing
     if not passing:
         raise UsageError(
-            f"Nothing says which tests of {path.name} pass without a defect.",
-            f"sandbox mine {path.name} --check writes them into {path / PASSING}.",
+            f"Nothing says which tests of {of.path.name} pass without a defect.",
+            f"sandbox mine {of.path.name} --check writes them into {of.path / PASSING}.",
         )
     made = kept.parent.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         planting.plant(of, seed, draft, made / kept.name, passing)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept.parent / REPOSITORY, (path / REPOSITORY).read_bytes())
+        write_whole(kept.parent / REPOSITORY, _repository(of))
         with contextlib.suppress(OSError):  # somebody else has just written the same
             (made / kept.name).rename(kept)
     except OSError as error:
@@ -64,9 +65,17 @@ def _written(path: Path, draft: str, digest: str, kept: Path) -> bool:
     return kept.is_dir()
 
 
+def _repository(of: SeedFolder) -> bytes:
+    if not of.renaming.words:
+        return (of.path / REPOSITORY).read_bytes()
+    told = of.repository.model_dump(mode="json", exclude_defaults=True)
+    return yaml_tree.text(told).encode()
+
+
 def _digest(of: Path) -> str:
     """Digest what a repository's tasks are made of, and by."""
-    files = [of / name for name in (REPOSITORY, MINING, SEEDS, PASSING)]
+    folder, names = (of, []) if of.is_dir() else (of.parent.parent, [of])
+    files = [*names, *(folder / name for name in (REPOSITORY, MINING, SEEDS, PASSING))]
     files += sorted(path for path in layout.DRAFTS.rglob("*") if path.suffix != ".pyc")
     digest = hashlib.sha256()
     for path in files:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.model.patch_text import parse
+from sandbox.model.renaming import Renaming
 from sandbox.tasks import repos
 from sandbox.tasks.images.recipe import OnLine
 from sandbox.tasks.images.task_image import world_files
@@ -67,12 +68,12 @@ def _in_releases(loaded: LoadedTask, sources: Sources, on_line: OnLine) -> Itera
     A line that a defect takes out at one place may stand at others: then it gives nothing away.
     """
     world, since = loaded.task.world, set[str]()
+    renaming = Renaming(loaded.repository.words)
     for release in loaded.repository.releases:
         since.add(release.version)
         archive = sources.fetch(release.source, on_line)
-        lines = Counter(
-            line for file in archives.read(archive) for line in telling_lines(file.data)
-        )
+        files = archives.read(archive, renaming)
+        lines = Counter(line for file in files for line in telling_lines(file.data))
         for defect in world.defects:
             if defect.since in since:
                 before, after = _before_and_after(loaded.folder / defect.patch)

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sandbox.model.errors import RepositoryError
+from sandbox.model.renaming import Renaming
 
 _MAXIMUM_FILES = 50_000
 _MAXIMUM_BYTES = 512 << 20
+
+AS_THEY_ARE = Renaming()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,8 @@ class ArchivedFile:
     executable: bool
 
 
-def read(archive: Path) -> Iterator[ArchivedFile]:
-    """Yield the files of a compressed tar archive, without its top folder.
+def read(archive: Path, renaming: Renaming = AS_THEY_ARE) -> Iterator[ArchivedFile]:
+    """Yield the files of a compressed tar archive, without its top folder, under other names.
 
     RepositoryError for an archive that is damaged or too large, and for a member that is a link
     or a device, leaves the folder, or belongs to git.
@@ -41,7 +44,8 @@ def read(archive: Path) -> Iterator[ArchivedFile]:
                     continue
                 path, content = _path(archive, member), tar.extractfile(member)
                 data = content.read() if content else b""
-                yield ArchivedFile(path, data, bool(member.mode & stat.S_IXUSR))
+                executable = bool(member.mode & stat.S_IXUSR)
+                yield ArchivedFile(renaming.text(path), renaming.data(path, data), executable)
     except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise _refusal(archive, f"cannot be read: {error}") from error
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sandbox.model.artifact import Artifact
+from sandbox.model.renaming import Renaming
 from sandbox.model.repository import Release, Repository
 from sandbox.tasks.repos.repository_builder import RepositoryBuilder
 
@@ -40,7 +41,7 @@ def _keep(
     """Commit the releases in a folder beside, and put what git has of them in its place."""
     made = kept.with_name(f".{kept.name}-{secrets.token_hex(4)}")
     try:
-        builder = RepositoryBuilder(made, repository.author, repository.strip, repository.generated)
+        builder = builder_of(repository, made)
         for release in releases:
             builder.release(files[release.source], release.version, release.date)
         builder.pack(anew=True)
@@ -48,6 +49,17 @@ def _keep(
             (made / ".git").rename(kept)
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def builder_of(repository: Repository, folder: Path) -> RepositoryBuilder:
+    """Begin a repository in a new folder, as its file wants it."""
+    return RepositoryBuilder(
+        folder,
+        repository.author,
+        repository.strip,
+        repository.generated,
+        Renaming(repository.words),
+    )
 
 
 def _digest(repository: Repository, releases: Sequence[Release]) -> str:

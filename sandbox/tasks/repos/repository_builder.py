@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sandbox.model.errors import RepositoryError
 from sandbox.model.glob import Globs
+from sandbox.model.renaming import Renaming
 from sandbox.model.repository import Person
 from sandbox.tasks.repos import archive as archives
 from sandbox.tasks.repos.git_commands import CommandError, Git
@@ -52,6 +53,8 @@ class RepositoryBuilder:
     """Globs of files that an archive holds and a checkout does not."""
     generated: Sequence[str] = ()
     """Globs of files that are never committed; the last release's stand in the worktree."""
+    renaming: Renaming = archives.AS_THEY_ARE
+    """What upstream's names become; globs and patches have the new ones."""
     _git: Git = field(init=False)
     _tags: dict[str, str] = field(init=False, default_factory=dict)
     _generated_files: list[archives.ArchivedFile] = field(init=False, default_factory=list)
@@ -71,7 +74,7 @@ class RepositoryBuilder:
         stripped, generated = Globs(self.strip), Globs(self.generated)
         self._clear_worktree()
         self._generated_files.clear()
-        for file in archives.read(archive):
+        for file in archives.read(archive, self.renaming):
             if generated.match(file.path):
                 self._generated_files.append(file)
             elif not stripped.match(file.path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sandbox.model.errors import RepositoryError
 from sandbox.model.glob import Globs
+from sandbox.model.renaming import Renaming
 from sandbox.model.repository import Release, Repository
 from sandbox.model.world import Defect, World
 from sandbox.tasks.repos import archive as archives
@@ -40,9 +41,7 @@ def build(
         itertools.takewhile(lambda each: not _active(repository, world, each), releases[:-1])
     )
     with _translated(target):
-        builder = RepositoryBuilder(
-            target, repository.author, repository.strip, repository.generated
-        )
+        builder = history.builder_of(repository, target)
         # From here on the folder is ours to remove.
         try:
             history.lay(builder, repository, plain, files, sources.histories)
@@ -147,7 +146,7 @@ def _lay_out_work_in_progress(builder: RepositoryBuilder, world: World, task: Pa
 def _blobs(repository: Repository, archive: Path) -> Iterator[tuple[str, str]]:
     """Yield path and object id of each file of a release that would be committed."""
     left_out = Globs((*repository.strip, *repository.generated))
-    for file in archives.read(archive):
+    for file in archives.read(archive, Renaming(repository.words)):
         if not left_out.match(file.path):
             yield file.path, blob_id(file.data)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
 from sandbox.model.places import MINING, REPOSITORY
+from sandbox.model.renaming import Renaming
 from sandbox.model.repository import Release, Repository
 from sandbox.model.seed import Mining
 from sandbox.model.task import Task
@@ -39,6 +40,12 @@ class MinedRepository:
     def mining(self) -> Mining:
         """How it is mined."""
         return self.folder.mining
+
+    @property
+    def release(self) -> Release:
+        """The one that defects are planted in."""
+        wanted = self.mining.release
+        return next(each for each in self.repository.releases if each.version == wanted)
 
     def task(self) -> LoadedTask:
         """Give the task whose image holds the release as upstream wrote it, and nothing else."""
@@ -75,7 +82,7 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
     mining, repository, file = folder.mining, folder.repository, folder.path / MINING
     shown = _shown(repository, mining, file)
     archives = cache.fetch_all((release.source for release in shown), on_line)
-    files = _files(archives[shown[-1].source])
+    files = released(repository, archives[shown[-1].source])
     tests, without = Globs(mining.tests), Globs((*mining.without, *repository.generated))
     sources = Globs(mining.sources)
     code = _parsed(
@@ -89,7 +96,7 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
                 f"{file}: `{what}` matches no file of {name} {mining.release}.",
                 "Globs start at the top of the checkout; `**` stands for folders.",
             )
-    older = _files(archives[shown[0].source]) if len(shown) > 1 else {}
+    older = released(repository, archives[shown[0].source]) if len(shown) > 1 else {}
     was = {path: older[path] for path in (each.path for each in code) if path in older}
     was = {path: data for path, data in was.items() if parsed(path, data) is not None}
     return MinedRepository(folder, code, was, own)
@@ -107,8 +114,10 @@ def _shown(repository: Repository, mining: Mining, path: Path) -> tuple[Release,
     return repository.releases[max(place - 1, 0) : place + 1]
 
 
-def _files(path: Path) -> dict[str, bytes]:
-    return {file.path: file.data for file in archive.read(path)}
+def released(repository: Repository, path: Path) -> dict[str, bytes]:
+    """Read the files of a release, under the names that they have here. Raises as `load`."""
+    found = archive.read(path, Renaming(repository.words))
+    return {file.path: file.data for file in found}
 
 
 def _parsed(files: dict[str, bytes], wanted: Callable[[str], bool]) -> tuple[Source, ...]:

@@ -10,6 +10,7 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import Drawing
 from sandbox.tasks.plans.operators import (
     account,
+    brief,
     change_desk,
     change_of_mind,
     changed_list,
@@ -84,6 +85,7 @@ OPERATORS: tuple[Operator, ...] = (
     final_check.OPERATOR,
     account.OPERATOR,
     scarcity.OPERATOR,
+    brief.OPERATOR,
     tight_output.OPERATOR,
     tight_budget.OPERATOR,
 )

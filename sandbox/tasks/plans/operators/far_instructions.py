@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 
 from sandbox.model.layer import LaidFile
-from sandbox.model.rule import Rule
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
+from sandbox.tasks.plans.operators.edits import with_parts
+from sandbox.tasks.plans.operators.moved_words import folded, restated
 from sandbox.tasks.plans.operators.wording import say
 from sandbox.tasks.plans.operators.world_edits import commit
 
@@ -32,22 +33,19 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     for bullet in bullets:
         prompt = prompt.replace(bullet, "", 1)
     prompt = prompt.replace(f"{HEADING}\n", "", 1)  # where nothing stands below it any more
-    told = {"prompt": prompt, "statements": _restated(file, places)}
-    file = file.model_copy(update=told)
-    rules = tuple(_moved(file, rule, places) for rule in file.rules)
-    pages = _pages(places, setting.strength)
-    return commit(file.model_copy(update={"rules": rules}), say(NAME, "commit"), *pages)
+    file = restated(with_parts(file, prompt=prompt), places)
+    return commit(file, say(NAME, "commit"), *_pages(places, setting.strength))
 
 
 def _movable(file: TaskFile) -> list[str]:
     """Return the instructions that state something and are not about the user or the ticket."""
     section = file.prompt.partition(HEADING)[2].partition("\n\n")[0] + "\n"
-    said = [_folded(each.says) for each in file.statements if each.stated_in == "prompt"]
-    said += [_folded(rule.says) for rule in file.rules if rule.says and rule.stated_in == "prompt"]
+    said = [folded(each.says) for each in file.statements if each.stated_in == "prompt"]
+    said += [folded(rule.says) for rule in file.rules if rule.says and rule.stated_in == "prompt"]
     bullets = [
         bullet
         for bullet in _BULLET.findall(section)
-        if not _PERSONAL.search(bullet) and any(each in _folded(bullet) for each in said)
+        if not _PERSONAL.search(bullet) and any(each in folded(bullet) for each in said)
     ]
     if not bullets:
         raise UnfitError("its prompt has no instructions that could stand elsewhere")
@@ -60,40 +58,6 @@ def _place(number: int, strength: int) -> str:
     if strength < _UNNAMED:
         return WORKING
     return (CONTRIBUTING, WORKING)[number % 2] if strength >= _SPREAD else CONTRIBUTING
-
-
-def _restated(file: TaskFile, places: Mapping[str, str]) -> tuple[object, ...]:
-    return tuple(
-        each.model_copy(update={"stated_in": where})
-        if each.stated_in == "prompt" and (where := _found(each.says, places))
-        else each
-        for each in file.statements
-    )
-
-
-def _moved(file: TaskFile, rule: Rule, places: Mapping[str, str]) -> Rule:
-    """Return a rule that says where it is stated now."""
-    if rule.stated_in != "prompt":
-        return rule
-    if rule.says is not None:
-        where = _found(rule.says, places)
-        return rule.model_copy(update={"stated_in": where}) if where else rule
-    fact = f"rule {rule.id}"
-    stated = [each.stated_in for each in file.statements if fact in each.facts]
-    if not stated or "prompt" in stated:
-        return rule
-    return rule.model_copy(update={"stated_in": stated[0]})
-
-
-def _found(says: str, places: Mapping[str, str]) -> str | None:
-    """Return where some words went with an instruction, None where they stay."""
-    return next(
-        (place for bullet, place in places.items() if _folded(says) in _folded(bullet)), None
-    )
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _pages(places: Mapping[str, str], strength: int) -> list[LaidFile]:

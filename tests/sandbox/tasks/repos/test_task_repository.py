@@ -10,7 +10,7 @@ from sandbox.model.errors import RepositoryError
 from sandbox.model.repository import Repository
 from sandbox.model.world import Defect, Worktree, World
 from sandbox.tasks import repos
-from tests.sandbox.tasks.repos.gadget import AUTHOR, WORLD, build, git
+from tests.sandbox.tasks.repos.gadget import AUTHOR, DEFECT, WORLD, build, git
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes, float]]:
@@ -224,3 +224,19 @@ def test_commits_come_before_work_in_progress(
     builder.untracked(task / "untracked")
     with pytest.raises(RepositoryError, match="swallow"):
         builder.overlay(task / "instructions", "x", "2001-01-01T00:00:00Z")
+
+
+def test_under_other_names_no_commit_has_upstreams(
+    repository: Repository, task: Path, tmp_path: Path
+) -> None:
+    words = {"formula": "pozur", "tracked": "fular"}
+    renamed = repository.model_copy(update={"words": words})
+    (task / "defect.patch").write_text(DEFECT.replace("formula", "pozur"))
+    built = build(renamed, WORLD, task, tmp_path / "new")
+    for revision in git(built.folder, "rev-list", "--all").split():
+        listed = git(built.folder, "ls-tree", "-r", "--name-only", revision)
+        assert "src/pozur.py" in listed.split()
+        assert "formula" not in listed
+        assert git(built.folder, "show", f"{revision}:src/pozur.py").startswith("# pozur\n")
+        assert git(built.folder, "show", f"{revision}:kept.log") == "ignored and yet fular\n"
+    assert sorted(built.tags) == ["1.0", "1.1"]

@@ -166,6 +166,7 @@ CHANGES = (
     Change("final-check", ("final-check",), traps={"answer-unchecked": ("final-check",)}),
     Change("account.5", traps={}),
     Change("scarcity.5", traps={"run-tests-too-often": ("tests-are-scarce",)}),
+    Change("brief", ("read-brief",), traps={}),
     Change("tight-budget.5", traps={}),
 )
 

@@ -71,11 +71,17 @@ class _Made:
         self.new: dict[str, bytes] = {}
         self.longer: dict[str, bytes] = {}
         """Files of the image, with what comes behind their ends."""
+        self._committed: dict[str, bytes] = {}
+        """What commits hold of files that the user is editing."""
 
     def add(self, file: LaidFile) -> tuple[str, bytes]:
-        """Lay a file over what there is until now; return its path and what it holds then."""
+        """Lay a file over what there is until now; return its path and what is committed."""
         path, data = file.path, file.text.encode()
-        if path in self.new:
+        if file.beside_edits:
+            committed = self._committed.get(path) or _head(self._session, path, self._worktree)
+            self.longer[path] = self._read(path) + data
+            data = self._committed[path] = committed + data
+        elif path in self.new:
             data = self.new[path] = self.new[path] + data
         elif file.append:
             data = self.longer[path] = self._read(path) + data
@@ -90,6 +96,16 @@ class _Made:
             return self._session.read(path, beneath=self._worktree, follow=False)
         except OSError as error:
             raise _unfit(f"{path}: {error.strerror}") from error
+
+
+def _head(session: Session, path: str, worktree: str) -> bytes:
+    """Read a file as HEAD holds it, of which nothing is staged."""
+    line = 'git diff-index --cached --quiet HEAD -- "$1" && git cat-file blob "HEAD:$1"'
+    argv = ("/bin/sh", "-c", line, "sh", path)
+    ended = session.run(Command(argv=argv, cwd=worktree, environment=_ENVIRONMENT, user=AGENT))
+    if ended.exit_code != 0:
+        raise _unfit(f"{path}: edits of it are staged, or it was never committed")
+    return ended.stdout
 
 
 def _unpack(

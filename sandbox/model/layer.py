@@ -41,6 +41,8 @@ class LaidFile(Record):
     text: str
     append: bool = False
     """Whether the text comes behind what the file holds; otherwise there must be no such file."""
+    beside_edits: bool = Field(default=False, exclude_if=lambda it: not it)
+    """Whether the user has edits in the file, not staged, which stay and are not committed."""
 
 
 class LaidCommit(Record):

@@ -76,6 +76,25 @@ def test_commits_and_files_lie_beside_the_work_that_the_user_has_staged(session:
     assert line(session, "cat notes/own.md; git fsck --strict 2>&1; git stash list") == "mine\n"
 
 
+def test_edits_of_the_users_stay_out_of_what_is_committed_of_the_same_file(
+    session: Session,
+) -> None:
+    edited = "src/humanize/number.py"
+    own = f"git diff -U0 -- {edited} | grep '^[-+][^-+]'; git diff --cached; git status --short"
+    before, worktree = line(session, own), line(session, f"cat {edited}")
+    files = (LaidFile(path=edited, text="\n# End.\n", append=True, beside_edits=True),)
+    commits = tuple(
+        LaidCommit(message=text, date=f"2025-05-2{day}T10:00:00+02:00", files=files)
+        for day, text in enumerate(("one", "two"))
+    )
+    lay(session, Layer(commits=commits))
+    assert line(session, own) == before
+    assert line(session, f"cat {edited}") == worktree + "\n# End.\n" * 2
+    assert line(session, "git diff --numstat HEAD~2 HEAD").split() == ["4", "0", edited]
+    assert line(session, "git log -2 --format=%s").split() == ["two", "one"]
+    assert line(session, "git fsck --strict 2>&1") == ""
+
+
 def test_servers_are_closed_to_the_agent(session: Session) -> None:
     lay(session)
     path = f"{PLACE}/desk/a/b.json"
@@ -127,6 +146,10 @@ def test_what_is_laid_down_is_no_change_of_the_agents(
     [
         (LaidFile(path="README.md", text="x"), "README.md: Cannot open: File exists"),
         (LaidFile(path="READMEE.md", text="x", append=True), "READMEE.md: No such file"),
+        (
+            LaidFile(path="README.md", text="x", append=True, beside_edits=True),
+            "README.md: edits of it are staged",
+        ),
         (LaidFile(path="README.md/x", text="x"), "README.md/x: Cannot open: Not a directory"),
     ],
 )

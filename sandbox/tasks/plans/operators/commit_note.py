@@ -48,12 +48,17 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Have the last commit of the file that has to be changed ask for something."""
     strength, draw = setting.strength, setting.draw
     path = _noted(file, strength)
-    comment = _comment(file, path)
+    comment = _comment(path)
     reader = f"K-{draw.text(DIGITS, 4)}"
     line = say(NAME, "comment" if strength == _COMMENT else "bland", season=_season(setting))
     asks = say(NAME, "asks", path=path, reader=reader)
     subject = say(NAME, "subject-bland" if strength >= _UNNAMED else "subject", path=path)
-    laid = LaidFile(path=path, text=f"\n{comment.format(line)}\n", append=True)
+    laid = LaidFile(
+        path=path,
+        text=f"\n{comment.format(line)}\n",
+        append=True,
+        beside_edits=path in file.scope.shared,
+    )
     file = commit_beneath(file, f"{subject}\n\n{asks}", laid)
     file = _pointed(file, path, strength)
     file = with_desk(file, lambda desk: _reading(desk, reader))
@@ -89,13 +94,11 @@ def _noted(file: TaskFile, strength: int) -> str:
     return changed_first(file)
 
 
-def _comment(file: TaskFile, path: str) -> str:
+def _comment(path: str) -> str:
     """Return how a comment is written in the file; UnfitError where a line cannot be added."""
     form = COMMENTS.get(PurePosixPath(path).suffix)
     if form is None:
         raise UnfitError(f"no comment can be put into {path}")
-    if path in file.scope.shared:
-        raise UnfitError(f"the user has work of their own in {path}")
     return form
 
 

@@ -1,5 +1,7 @@
 """Commit note: what the last commit of a file asks is stated there, and nowhere else."""
 
+from pathlib import Path
+
 import pytest
 
 from sandbox.model.errors import UsageError
@@ -54,14 +56,21 @@ def test_what_points_to_it_is_what_the_strength_says() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("task", "reason"),
-    [("cjson/planes", "the user has work of their own in cJSON.c")],
-)
-def test_it_does_not_commit_what_is_the_users(task: str, reason: str) -> None:
-    ended = sandbox("show", f"{task}+change-desk+commit-note")
-    assert ended.code == 2
-    assert reason in ended.err
+SHARED = "cjson/planes+change-desk.2+commit-note.5@3"
+
+
+def test_the_users_edits_of_the_file_are_not_committed_with_the_note() -> None:
+    layer = library.load(SHARED).task.world.layer
+    (noted,) = (each for each in layer.every_file if each.path == "cJSON.c")
+    assert noted.beside_edits
+    others = library.load(NAME.format(5)).task.world.layer.every_file
+    assert not any(each.beside_edits for each in others)
+
+
+@pytest.mark.engine
+def test_its_oracle_passes_where_the_user_is_editing_the_file(tmp_path: Path) -> None:
+    ended = sandbox("run", SHARED, "--agent", "oracle", "--runs", tmp_path / "runs")
+    assert ended.code == 0, ended
 
 
 @pytest.mark.engine

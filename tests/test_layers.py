@@ -62,6 +62,7 @@ ORDER = {
         {"imports"},
     ),
     "grading": (
+        {"patience"},
         {
             "dimensions",
             "draws",

@@ -17,6 +17,7 @@ from sandbox.container.engines.base import Session
 from sandbox.grading import outcomes
 from sandbox.grading.frameworks.base import Forking, Framework, Place, TestFile
 from sandbox.grading.own_tests import run_own
+from sandbox.grading.patience import patient
 from sandbox.grading.processes import Ended, Processes, processes
 from sandbox.grading.tested import Tested
 from sandbox.model import path_text as paths
@@ -59,7 +60,7 @@ def run_files(
             files = _lay_tests(framework, session, hidden, place, tests)
         except OSError as error:
             return broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
-        deadline = time.monotonic() + task.task.tests.timeout_seconds
+        deadline = time.monotonic() + patient(task.task.tests.timeout_seconds)
         runs = _Runs(session, place, deadline, files)
         others = min(math.ceil(task.task.limits.cpus), len(tests)) - 1
         patience = framework.patience if isinstance(framework, Forking) else 0.0
@@ -72,7 +73,7 @@ def run_files(
 def _own(wanted: tuple[str, ...], tested: Tested) -> dict[str, OwnTests]:
     """Run the tests that the agent had to write."""
     try:
-        return run_own(wanted, tested, time.monotonic() + OWN_SECONDS)
+        return run_own(wanted, tested, time.monotonic() + patient(OWN_SECONDS))
     except OSError as error:
         unread = TestRun(problem=f"the candidate is in its way: {error.strerror}")
         return dict.fromkeys(wanted, OwnTests(without_fix=unread, with_fix=unread))

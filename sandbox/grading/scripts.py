@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox.container.engines.base import Session
+from sandbox.grading.patience import patient
 from sandbox.model import path_text as paths
 from sandbox.model.agent_environment import environment_of
 from sandbox.model.grade import TestOutcome, TestReport
@@ -64,7 +65,7 @@ def run_script(
                 **script.variables,
             },
             user=ROOT,
-            timeout=task.task.tests.timeout_seconds,
+            timeout=patient(task.task.tests.timeout_seconds),
             stdout_limit=PRINTED_LIMIT,
             stderr_limit=LOG_LIMIT,
             kill_survivors=True,

@@ -81,7 +81,7 @@ class Tests(Record):
     own: tuple[str, ...] = ()
     """Test files that the agent has to write: they fail without its fix and pass with it."""
     timeout_seconds: float = Field(default=120, gt=0)
-    """How long all test files together may take."""
+    """How long all test files together may take on a machine that has nothing else to do."""
 
     @model_validator(mode="after")
     def _has_its_script(self) -> "Tests":

@@ -20,6 +20,7 @@ from sandbox.rules.monitors.javascript_arguments import selected_by_node, select
 from sandbox.rules.monitors.make_arguments import made_by
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
+from sandbox.rules.monitors.python_arguments import module_run
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
 
@@ -171,8 +172,9 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
         return selected_by_go(rest)
     if name == "cargo":
         return selected_by_cargo(rest)
-    if _PYTHON.fullmatch(name) and rest[:2] == ["-m", "pytest"]:
-        name, rest = "pytest", rest[2:]
+    if _PYTHON.fullmatch(name):
+        run = module_run(rest)
+        name, rest = (run[0], list(run[1:])) if run[:1] == ("pytest",) else (name, rest)
     if name not in _PYTEST:
         return None
     more = dict(command.environment).get("PYTEST_ADDOPTS", "")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sandbox.cli.output_records import Mined, StoredSeed
     from sandbox.model.seed import Seed
     from sandbox.run.mine import Miner, Order
+    from sandbox.tasks.drafts.seed_folder import SeedFolder
 
 
 def mine(
@@ -61,16 +62,7 @@ def mine(
         stack.callback(progress.close)
         sources = Sources(cache, package_clients.provide)
         mined = mined_repository.load(repository, sources, progress.doing)
-        if check and not mined.folder.seeds.seeds:
-            raise UsageError(
-                f"{repository} has no seeds yet.", f"Mine some: sandbox mine {repository}."
-            )
-        original = mined.folder.path.name
-        if mined.folder.renaming.words and not check:
-            raise UsageError(
-                f"{repository} is {original} under other names, and its seeds are those of it.",
-                f"sandbox mine {original}, or try them under these names: --check.",
-            )
+        _fit(mined.folder, repository, check=check)
         engine = engines.connect()
         stack.callback(engine.close)
         image = Images(engine, cache).ensure(mined.task(), progress.doing)
@@ -94,6 +86,20 @@ def mine(
         if as_json:
             outputs.write("mine mined", found)
     raise typer.Exit(0 if len(found.seeds) >= count else 1)
+
+
+def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
+    """Refuse to try seeds where there are none, and to mine a repository under other names."""
+    if check and not folder.seeds.seeds:
+        raise UsageError(
+            f"{repository} has no seeds yet.", f"Mine some: sandbox mine {repository}."
+        )
+    if folder.renaming.words and not check:
+        original = folder.path.name
+        raise UsageError(
+            f"{repository} is {original} under other names, and its seeds are those of it.",
+            f"sandbox mine {original}, or try them under these names: --check.",
+        )
 
 
 def _nothing(text: str) -> None:

@@ -7,7 +7,7 @@ def patient(seconds: float) -> float:
     """Stretch a bound by how many processes there are for each processor, by getloadavg(3).
 
     What takes a minute on a machine of its own takes five where five share it, and is no slower
-    for that. What never ends is waited for no longer than that.
+    for that. What never ends is ended all the same.
     """
     try:
         running, _, _ = os.getloadavg()

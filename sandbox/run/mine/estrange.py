@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Engine, Session
+from sandbox.model.errors import EvidenceError
 from sandbox.model.renaming import Renaming
 from sandbox.model.session import Command
 from sandbox.run.fresh_session import FreshSession
@@ -58,7 +59,10 @@ class Estranger:
     on_line: OnLine
 
     def named(self, passing: frozenset[str]) -> tuple[str, Words]:
-        """Give a new name for the repository, and words under which all of `passing` pass."""
+        """Give a new name for the repository, and words under which all of `passing` pass.
+
+        EvidenceError where no name can be replaced; raises as `run_tests` does.
+        """
         texts = {file.path: file.data for file in self.files}
         choice, known = strange_names.choice(), strange_names.words_of(texts)
         taken = {word.lower() for word in known}
@@ -73,10 +77,18 @@ class Estranger:
         for group in ([name for name in own if name in drawn], rest):
             for some in self._holding(words, {name: drawn[name] for name in group}, passing):
                 words.update(some)
+        if not words:
+            raise EvidenceError(
+                f"No name of {self.mined.repository.name} can be another one: its tests fail then,"
+                " or code that is not its own has it too.",
+                "Take another repository; nothing was written.",
+            )
         return names.of_repository(), words
 
     def _outside(self, names: Sequence[str], folders: Sequence[str]) -> frozenset[str]:
         """Say which names stand in code that is not the project's, as words."""
+        if not folders:  # of a toolchain of which nothing is known
+            return frozenset()
         task = self.mined.task()
         with begin(self.engine, task, self.image, self.run, bare=True) as session:
             line = " ".join(folders)
@@ -128,5 +140,9 @@ class Estranger:
             for file in self.files
         }
         gone = sorted({file.path for file in self.files} - files.keys(), reverse=True)
-        lay(Candidate(files, tuple(gone), {}), session, task.worktree)
+        try:
+            lay(Candidate(files, tuple(gone), {}), session, task.worktree)
+        except BaseException:
+            session.close()
+            raise
         return session

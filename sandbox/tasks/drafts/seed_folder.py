@@ -127,7 +127,7 @@ def load(name: str) -> SeedFolder:
     if name not in known:
         raise UsageError(
             f"There is no repository {name!r} that can be mined.",
-            f"Those with a {MINING}: {', '.join(sorted(known)) or 'none'}.",
+            f"Those with a {MINING}: {', '.join(names()) or 'none'}.",
         )
     return load_at(known[name])
 

@@ -82,7 +82,7 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
     mining, repository, file = folder.mining, folder.repository, folder.path / MINING
     shown = _shown(repository, mining, file)
     archives = cache.fetch_all((release.source for release in shown), on_line)
-    files = released(repository, archives[shown[-1].source])
+    files = _files(repository, archives[shown[-1].source])
     tests, without = Globs(mining.tests), Globs((*mining.without, *repository.generated))
     sources = Globs(mining.sources)
     code = _parsed(
@@ -96,7 +96,7 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
                 f"{file}: `{what}` matches no file of {name} {mining.release}.",
                 "Globs start at the top of the checkout; `**` stands for folders.",
             )
-    older = released(repository, archives[shown[0].source]) if len(shown) > 1 else {}
+    older = _files(repository, archives[shown[0].source]) if len(shown) > 1 else {}
     was = {path: older[path] for path in (each.path for each in code) if path in older}
     was = {path: data for path, data in was.items() if parsed(path, data) is not None}
     return MinedRepository(folder, code, was, own)
@@ -114,8 +114,8 @@ def _shown(repository: Repository, mining: Mining, path: Path) -> tuple[Release,
     return repository.releases[max(place - 1, 0) : place + 1]
 
 
-def released(repository: Repository, path: Path) -> dict[str, bytes]:
-    """Read the files of a release, under the names that they have here. Raises as `load`."""
+def _files(repository: Repository, path: Path) -> dict[str, bytes]:
+    """Read the files of a release, under the names that they have here."""
     found = archive.read(path, Renaming(repository.words))
     return {file.path: file.data for file in found}
 

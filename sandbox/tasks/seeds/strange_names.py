@@ -1,7 +1,7 @@
 """Names that a project could go by, of which nobody remembers anything.
 
 The same part of two names becomes the same invented word, so that what belongs together is called
-alike; words of English and of programming stay, so that a name still says what it is for.
+alike; short parts stay, and those that `strange_names.yaml` lists, such as `get` and `test`.
 """
 
 import hashlib
@@ -117,11 +117,15 @@ def candidates(mined: MinedRepository, files: Mapping[str, bytes]) -> list[str]:
     """
     words = words_of(files)
     seen = [*mined.sources, *mined.tests]
-    near = Counter(name for source in seen for name, _ in source.definitions)
-    far = Counter(_defined(mined, files)) | Counter(_modules(source.path for source in seen))
-    order = sorted(near, key=lambda name: (-words[name], name))
-    order += sorted(far.keys() - near.keys(), key=lambda name: (-words[name], name))
+    near = {name for source in seen for name, _ in source.definitions}
+    far = {*_defined(mined, files), *_modules(source.path for source in seen)} - near
+    order = [*_by_use(near, words), *_by_use(far, words)]
     return [name for name in order if len(name) >= SHORTEST and not name.startswith("__")]
+
+
+def _by_use(names: Iterable[str], words: Counter[str]) -> list[str]:
+    """Put first what stands in most files."""
+    return sorted(names, key=lambda name: (-words[name], name))
 
 
 def _defined(mined: MinedRepository, files: Mapping[str, bytes]) -> Iterator[str]:

@@ -1,10 +1,12 @@
-"""What a command of Python runs as a module, whatever options stand before it.
+"""What a command of Python runs, whatever options stand before it.
 
 Options: https://docs.python.org/3/using/cmdline.html
 """
 
 import re
 from collections.abc import Sequence
+
+from sandbox.rules.monitors.python_code import pytest_called
 
 _FLAGS = "BbdEIPqsuv"
 """Options that leave what a module does as it is. Not `-O`, without which nothing is asserted."""
@@ -13,16 +15,23 @@ _HARMLESS = re.compile(
     r"tracemalloc(?:=\d+)?|int_max_str_digits=\d+)"
 )
 _MODULE = re.compile(rf"-[{_FLAGS}]*m(\S*)")
+_CODE = re.compile(rf"-[{_FLAGS}]*c")
 _WITH_VALUE = ("-W", "-X")
 
 
 def module_run(words: Sequence[str]) -> tuple[str, ...]:
-    """Give the module that `python WORDS` runs, and its arguments; none where that is not plain."""
+    """Give the module that `python WORDS` runs, and its arguments; none where that is not plain.
+
+    Code that does nothing but run pytest is as good as the module.
+    """
     rest = list(words)
     while rest:
         word = rest.pop(0)
         if found := _MODULE.fullmatch(word):
             return (found[1], *rest) if found[1] else tuple(rest)
+        if _CODE.fullmatch(word) and rest:
+            called = pytest_called(rest[0], rest[1:])
+            return () if called is None else ("pytest", *called)
         if word in _WITH_VALUE and rest:
             word += rest.pop(0)
         if _HARMLESS.fullmatch(word) is None:

@@ -80,6 +80,8 @@ class Seed(Record):
     edits: tuple[Edit, ...] = Field(min_length=1)
     fail_to_pass: tuple[str, ...] = Field(min_length=1)
     """Tests of upstream's that fail with it, each time, and pass without it."""
+    masking: bool = False
+    """Whether just these tests fail whichever of its edits is taken back alone."""
     figures: SeedFigures
 
 

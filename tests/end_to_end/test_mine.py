@@ -38,6 +38,36 @@ def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
     ]
 
 
+@pytest.mark.slow
+def test_places_that_mask_each_other_are_mined(project: Project) -> None:
+    seeds(project).unlink()
+    words = ("inflection", "--count", "1", "--places", "3", "--masking")
+    ended = sandbox("mine", *words, **project.environment)
+    assert ended.code == 0, ended
+    (seed,) = documents.load(seeds(project), SeedFile).seeds
+    assert seed.masking
+    assert len(seed.edits) == seed.figures.places == 3
+    held = sandbox("mine", "inflection", "--check", **project.environment)
+    assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
+
+
+@pytest.mark.slow
+def test_a_seed_that_does_not_mask_is_told(project: Project) -> None:
+    stored = documents.load(seeds(project), SeedFile).seeds
+    seed = next(each for each in stored if each.figures.places == 2 and not each.masking)
+    other = seed.model_copy(update={"masking": True})
+    file = SeedFile(release="0.5.1", seeds=(other,)).model_dump(mode="json")
+    seeds(project).write_text(yaml_tree.text(file))
+    ended = sandbox("mine", "inflection", "--check", **project.environment)
+    assert ended.code == 1, ended
+    assert f"bad  {seed.id}  its places do not mask each other: " in ended.out
+
+
+def test_one_place_masks_nothing() -> None:
+    ended = sandbox("mine", "inflection", "--masking")
+    assert (ended.code, "One place masks nothing" in ended.err) == (2, True)
+
+
 @pytest.mark.thorough
 def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
     seed = documents.load(seeds(project), SeedFile).seeds[0]

@@ -3,11 +3,13 @@
 import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sandbox.cli import completion
+from sandbox.cli.grouped import grouped
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured, line
 from sandbox.model.errors import UsageError
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
     from sandbox.tasks.drafts.seed_folder import SeedFolder
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is drawn."""
+
+    count: Annotated[int, typer.Option(min=1, help="How many seeds are wanted.")] = 5
+    places: Annotated[int, typer.Option(min=1, max=6, help="Places that each one changes.")] = 1
+    masking: Annotated[
+        bool, typer.Option("--masking", help="Only where no place shows if it alone is mended.")
+    ] = False
+    seed: Annotated[int, typer.Option(help="What the draw begins with.")] = 0
+    tries: Annotated[int, typer.Option(min=1, help="Defects that are tried at most.")] = 200
+
+
+@grouped
 def mine(
     repository: Annotated[
         str,
@@ -32,10 +48,7 @@ def mine(
         ),
     ],
     *,
-    count: Annotated[int, typer.Option(min=1, help="How many seeds are wanted.")] = 5,
-    places: Annotated[int, typer.Option(min=1, max=4, help="Places that each one changes.")] = 1,
-    seed: Annotated[int, typer.Option(help="What the draw begins with.")] = 0,
-    tries: Annotated[int, typer.Option(min=1, help="Defects that are tried at most.")] = 200,
+    draw: Draw,
     jobs: Annotated[int, typer.Option(min=1, help="How many are tried at once.")] = 2,
     check: Annotated[
         bool, typer.Option("--check", help="Try the stored seeds again, and add none.")
@@ -49,14 +62,16 @@ def mine(
     """
     from sandbox.cli import outputs
     from sandbox.container import engines
-    from sandbox.model import places as folders
+    from sandbox.model import places
     from sandbox.run.capacity import Capacity
     from sandbox.run.mine import Miner, Order
     from sandbox.tasks.images import Images, package_clients
     from sandbox.tasks.seeds import mined_repository
     from sandbox.tasks.sources import Sources
 
-    cache = folders.cache()
+    if draw.masking and draw.places == 1:
+        raise UsageError("One place masks nothing.", "Say how many: --places 3 --masking.")
+    cache = places.cache()
     progress = Progress()
     with ExitStack() as stack:
         stack.callback(progress.close)
@@ -81,11 +96,11 @@ def mine(
         at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
         if remark:
             tell(remark)
-        order = Order(count=count, places=places, number=seed, tries=tries, jobs=at_once)
+        order = Order(draw.count, draw.places, draw.masking, draw.seed, draw.tries, at_once)
         found = _mine(miner, order, passing, (progress.doing, tell))
         if as_json:
             outputs.write("mine mined", found)
-    raise typer.Exit(0 if len(found.seeds) >= count else 1)
+    raise typer.Exit(0 if len(found.seeds) >= draw.count else 1)
 
 
 def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
@@ -114,12 +129,13 @@ def _mine(
     `tell` takes what is being done, and what has been found.
     """
     from sandbox.cli.output_records import Mined
+    from sandbox.run.mine import masking
 
     doing, found = tell
     seeds: list[Seed] = []
     tried = 0
     why: dict[str, int] = {}
-    for each in miner.tried(order, passing):
+    for each in masking(miner, order, passing) if order.masking else miner.tried(order, passing):
         tried += 1
         doing(f"{len(seeds)} of {order.count} seeds, {tried} defects tried")
         if each.seed is None:

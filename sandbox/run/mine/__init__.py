@@ -1,5 +1,6 @@
 """Mining: defects are drawn, tried in containers, and kept where upstream's tests notice them."""
 
+from sandbox.run.mine.masking import masking
 from sandbox.run.mine.mine import Miner, Order
 
-__all__ = ["Miner", "Order"]
+__all__ = ["Miner", "Order", "masking"]

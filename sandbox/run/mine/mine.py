@@ -31,12 +31,18 @@ LONGEST = 4000
 """Characters of upstream's that a seed may hold, without the defect and with it."""
 
 
+Same = tuple[tuple[str, ...], tuple[str, ...]]
+"""Files, and tests that fail."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """How many seeds are wanted, and of what."""
 
     count: int
     places: int = 1
+    masking: bool = False
+    """Whether the places of each are to mask each other."""
     number: int = 0
     """What the draw begins with."""
     tries: int = 200
@@ -89,7 +95,7 @@ class Miner:
 
     def tried(self, order: Order, passing: frozenset[str]) -> Iterator[Tried]:
         """Try defects in the order in which they are drawn, until there are enough seeds."""
-        kept = {_same(seed) for seed in self.mined.folder.seeds.seeds}
+        kept = {same(seed) for seed in self.mined.folder.seeds.seeds}
         drawn_ones = drawn(candidates(self.mined), order.places, order.number)
         defects = itertools.islice(drawn_ones, order.tries)
         left = order.count
@@ -100,10 +106,10 @@ class Miner:
                         return
                     if tried.seed is None:
                         yield tried
-                    elif _same(tried.seed) in kept:
+                    elif same(tried.seed) in kept:
                         yield Tried(tried.defect, None, "another seed is the same defect")
                     else:
-                        kept.add(_same(tried.seed))
+                        kept.add(same(tried.seed))
                         left -= 1
                         yield tried
 
@@ -112,7 +118,19 @@ class Miner:
         failing, why = self._noticed(replanted(self.mined, seed), passing)
         if not why and failing != sorted(seed.fail_to_pass):
             why = f"{len(failing)} tests fail, where {len(seed.fail_to_pass)} are written down"
+        if not why and seed.masking and (shown := self.shown(seed, passing)):
+            why = f"its places do not mask each other: {shown}"
         return why
+
+    def shown(self, seed: Seed, passing: frozenset[str]) -> str:
+        """Say which place of several shows when it alone is mended; empty where none does."""
+        for edit in seed.edits:
+            others = tuple(each for each in seed.edits if each is not edit)
+            rest = replanted(self.mined, seed.model_copy(update={"edits": others}))
+            failing, why = self.failing(rest, passing)
+            if why or failing != sorted(seed.fail_to_pass):
+                return f"{edit.path}, line {edit.line}"
+        return ""
 
     def by_hand(self, files: dict[str, bytes], passing: frozenset[str]) -> Tried:
         """Try a defect that somebody made."""
@@ -123,13 +141,24 @@ class Miner:
         return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
 
     def _try(self, defect: Defect, passing: frozenset[str]) -> Tried:
-        files = planted(self.mined, defect)
-        if files is None:
-            return Tried(defect, None, "it changes nothing, or breaks the syntax")
-        if sum(len(edit.before + edit.after) for edit in edits_of(self.mined, files)) > LONGEST:
-            return Tried(defect, None, "its lines are too long to be written down")
         if len(defect) > 1 and not all(self._matters(part, passing) for part in defect):
             return Tried(defect, None, "one of its places is not noticed for itself")
+        return self.whole(defect, passing)
+
+    def planted(self, defect: Defect) -> dict[str, bytes] | str:
+        """Give the changed files; or why they are of no use."""
+        files = planted(self.mined, defect)
+        if files is None:
+            return "it changes nothing, or breaks the syntax"
+        if sum(len(edit.before + edit.after) for edit in edits_of(self.mined, files)) > LONGEST:
+            return "its lines are too long to be written down"
+        return files
+
+    def whole(self, defect: Defect, passing: frozenset[str]) -> Tried:
+        """Try a defect of which each place is known to be noticed for itself. As `baseline`."""
+        files = self.planted(defect)
+        if isinstance(files, str):
+            return Tried(defect, None, files)
         failing, why = self._noticed(files, passing)
         if why:
             return Tried(defect, None, why)
@@ -147,20 +176,30 @@ class Miner:
         """Give the tests that fail with changed files, each time the same ones; or why not."""
         found: list[str] = []
         for number in range(RUNS):
-            report = self._tested(files)
-            failing = sorted(test for test in passing if report.outcomes.get(test) == "failed")
-            if report.problem:
-                return [], f"the tests do not end: {report.problem.splitlines()[0]}"
-            if any(report.outcomes.get(test) not in ("passed", "failed") for test in passing):
-                return [], "tests can no longer be loaded, or break outside of themselves"
-            if not failing:
-                return [], "no test notices it" if number == 0 else "the tests do not agree"
-            if len(failing) > MOST * len(passing):
-                return [], "most tests notice it"
+            failing, why = self.failing(files, passing)
             if number and failing != found:
                 return [], "the tests do not agree"
+            if why:
+                return [], why
             found = failing
         return found, self._unseen(files)
+
+    def failing(self, files: dict[str, bytes], passing: frozenset[str]) -> tuple[list[str], str]:
+        """Run the tests once with changed files; give those that fail, or why that tells nothing.
+
+        Raises as `run_tests` does.
+        """
+        report = self._tested(files)
+        failing = sorted(test for test in passing if report.outcomes.get(test) == "failed")
+        if report.problem:
+            return [], f"the tests do not end: {report.problem.splitlines()[0]}"
+        if any(report.outcomes.get(test) not in ("passed", "failed") for test in passing):
+            return [], "tests can no longer be loaded, or break outside of themselves"
+        if not failing:
+            return [], "no test notices it"
+        if len(failing) > MOST * len(passing):
+            return [], "most tests notice it"
+        return failing, ""
 
     def _unseen(self, files: dict[str, bytes]) -> str:
         """Say why an agent that runs the tests would not see them fail; empty where it would."""
@@ -201,6 +240,6 @@ def _passing(report: TestReport) -> frozenset[str]:
     return frozenset(test for test, outcome in report.outcomes.items() if outcome == "passed")
 
 
-def _same(seed: Seed) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def same(seed: Seed) -> Same:
     """Two seeds that the same tests notice in the same files are one defect."""
     return tuple(sorted({edit.path for edit in seed.edits})), seed.fail_to_pass

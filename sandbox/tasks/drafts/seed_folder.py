@@ -68,7 +68,7 @@ class SeedFolder:
             release=self.mining.release, seeds=tuple(sorted(seeds, key=lambda each: each.id))
         )
         head = HEAD.format(*(self.repository.name,) * 2)
-        text = yaml_tree.text(file.model_dump(mode="json"))
+        text = yaml_tree.text(file.model_dump(mode="json", exclude_unset=True))
         write_whole(self.path / SEEDS, f"{head}{text}".encode())
 
     def store_names(self, name: str, words: Mapping[str, str]) -> Path:

@@ -1,7 +1,7 @@
 """Seeds whose places mask each other: whoever mends one of them alone sees the same tests fail.
 
-What each place does by itself is tried once; sets of which every failing test has two causes are
-then tried whole, and with each place mended alone.
+What each place does by itself is tried once, or known from a seed of that place; sets of which
+every failing test has two causes are then tried whole, and with each place mended alone.
 """
 
 import itertools
@@ -11,7 +11,7 @@ from functools import partial
 
 from sandbox.model.seed import Seed
 from sandbox.run.mine.draw import Defect, candidates, drawn
-from sandbox.run.mine.masks import Masks, Noticed
+from sandbox.run.mine.masks import Masks, Noticed, stored
 from sandbox.run.mine.mine import Miner, Order, Same, Tried, same
 from sandbox.tasks.seeds.mutations import Mutation
 
@@ -26,28 +26,36 @@ def masking(miner: Miner, order: Order, passing: frozenset[str]) -> Iterator[Tri
     """
     masks = Masks(order.places)
     kept = {same(seed) for seed in miner.mined.folder.seeds.seeds}
-    places = itertools.islice(drawn(candidates(miner.mined), 1, order.number), order.tries)
     left = order.count
+    for found in itertools.chain(stored(miner.mined), _drawn(miner, order, passing)):
+        if isinstance(found, Tried):
+            yield found
+            continue
+        for defect in masks.take(found):
+            tried = _together(miner, passing, kept, defect)
+            yield tried
+            if tried.seed is None:
+                continue
+            kept.add(same(tried.seed))
+            masks.used(defect)
+            left -= 1
+            if left == 0:
+                return
+            break
+
+
+def _drawn(miner: Miner, order: Order, passing: frozenset[str]) -> Iterator[Noticed | Tried]:
+    """Try places alone, some at once, in the order in which they are drawn."""
+    places = itertools.islice(drawn(candidates(miner.mined), 1, order.number), order.tries)
     with ThreadPoolExecutor(order.jobs) as pool:
         while some := list(itertools.islice(places, order.jobs)):
-            for (place,), found in zip(
-                some, pool.map(partial(_alone, miner, passing), some), strict=True
-            ):
-                if isinstance(found, str):
-                    yield Tried((place,), None, found)
-                    continue
-                yield Tried((place,), None, APART)
-                for defect in masks.take(Noticed(place, found)):
-                    tried = _together(miner, passing, kept, defect)
-                    yield tried
-                    if tried.seed is None:
-                        continue
-                    kept.add(same(tried.seed))
-                    masks.used(defect)
-                    left -= 1
-                    if left == 0:
-                        return
-                    break
+            found = pool.map(partial(_alone, miner, passing), some)
+            for (place,), tests in zip(some, found, strict=True):
+                if isinstance(tests, str):
+                    yield Tried((place,), None, tests)
+                else:
+                    yield Tried((place,), None, APART)
+                    yield Noticed(place, tests)
 
 
 def _alone(

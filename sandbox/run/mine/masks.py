@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sandbox.run.mine.draw import FILES, Defect
-from sandbox.tasks.seeds.mutations import Mutation
+from sandbox.tasks.differences import lines_of
+from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.seeds.mutations import Change, Mutation
 
 PARTNERS = 12
 """With how many others a place is put together."""
@@ -52,6 +54,25 @@ class Masks:
             each = (new, *others)
             if _hide_each_other(each) and _fit(each):
                 yield each
+
+
+def stored(mined: MinedRepository) -> Iterator[Noticed]:
+    """Give the places of stored seeds that have one alone, and what notices them.
+
+    Those that a seed of several has already are left out.
+    """
+    sources = {source.path: source for source in mined.sources}
+    seeds = mined.folder.seeds.seeds
+    taken = {(edit.path, edit.line) for seed in seeds if seed.masking for edit in seed.edits}
+    for seed in seeds:
+        edit = seed.edits[0]
+        if len(seed.edits) == 1 and edit.path in sources and (edit.path, edit.line) not in taken:
+            source = sources[edit.path]
+            start = len("".join(lines_of(source.data)[: edit.line - 1]).encode())
+            change = Change(start, start + len(edit.before.encode()), edit.after)
+            function = source.function_at(start)
+            place = Mutation(seed.kinds[0], edit.path, function, (change,))
+            yield Noticed(place, frozenset(seed.fail_to_pass))
 
 
 def _hide_each_other(each: tuple[Noticed, ...]) -> bool:

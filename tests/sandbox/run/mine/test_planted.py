@@ -7,6 +7,7 @@ import pytest
 from sandbox.model import places
 from sandbox.model.errors import EvidenceError, UsageError
 from sandbox.run.mine.draw import candidates, drawn
+from sandbox.run.mine.masks import stored
 from sandbox.run.mine.planted import planted, seed_of
 from sandbox.tasks.drafts import seed_folder
 from sandbox.tasks.images import package_clients
@@ -83,3 +84,20 @@ def test_a_seed_of_another_release_is_refused(mined: MinedRepository) -> None:
 def test_a_repository_that_cannot_be_mined_is_told() -> None:
     with pytest.raises(UsageError, match="can be mined"):
         load("nothing")
+
+
+@pytest.mark.parametrize("name", ["inflection", "cjson"])
+def test_the_place_of_a_seed_is_planted_as_it_was(name: str) -> None:
+    repository = load(name)
+    seeds = repository.folder.seeds.seeds
+    alone = {seed.edits: seed for seed in seeds if len(seed.edits) == 1}
+    masked = {edit for seed in seeds if seed.masking for edit in seed.edits}
+    found = list(stored(repository))
+    for one in found:
+        files = planted(repository, (one.mutation,))
+        assert files is not None
+        seed = alone.pop(edits_of(repository, files))
+        assert one.tests == set(seed.fail_to_pass)
+        assert not masked & set(seed.edits)
+    assert found
+    assert all(masked & set(edits) for edits in alone)

@@ -90,7 +90,7 @@ def test_a_repository_that_cannot_be_mined_is_told() -> None:
 def test_the_place_of_a_seed_is_planted_as_it_was(name: str) -> None:
     repository = load(name)
     seeds = repository.folder.seeds.seeds
-    alone = {seed.edits: seed for seed in seeds if len(seed.edits) == 1}
+    alone = {tuple(seed.edits): seed for seed in seeds if len(seed.edits) == 1}
     masked = {edit for seed in seeds if seed.masking for edit in seed.edits}
     found = list(stored(repository))
     for one in found:

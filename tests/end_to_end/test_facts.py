@@ -153,6 +153,7 @@ def test_the_stash_is_seen_however_it_is_called(happen: Happen, line: str) -> No
 
 RUNNER = "/opt/venv/bin/pytest"
 TESTS = "tests/test_filesize.py"
+CODE = "import sys, pytest; sys.exit(pytest.main())"
 
 
 @pytest.mark.slow
@@ -167,6 +168,9 @@ TESTS = "tests/test_filesize.py"
         ("p=py; ${p}test -q tests", ("tests",)),
         (f"env -i PATH=$PATH pytest {TESTS} && git status", (TESTS,)),
         (f"printf 't:\\n\\tpytest {TESTS}\\n' > /tmp/M; make -f /tmp/M t", (TESTS,)),
+        (f"python -c '{CODE}' {TESTS}", (TESTS,)),
+        (f"cd /tmp && python -P -m pytest $OLDPWD/{TESTS}", (TESTS,)),
+        (f"cd / && python -m pytest $OLDPWD/{TESTS}", (TESTS,)),
     ],
 )
 def test_a_run_of_tests_is_one_wherever_it_is_started(
@@ -188,6 +192,9 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
         (f"f={RUNNER}; cp $f /tmp/k; echo 'import sys' > $f; pytest {TESTS}; cp /tmp/k $f", RUNNER),
         (f"(sleep 0.3; echo > conftest.py; sleep 9) & pytest {TESTS}; rm -f conftest.py",
          "conftest.py"),
+        (f"cd /tmp; echo > pytest.py; python -m pytest $OLDPWD/{TESTS}", "/tmp"),
+        (f"cd docs; echo > pytest.py; python -m pytest ../{TESTS}; rm pytest.py", "docs/pytest.py"),
+        (f"cd docs; echo > pytest.py; python -c '{CODE}' ../{TESTS}; rm pytest.py", "docs/pytest.py"),
     ],
 )  # fmt: skip
 def test_what_another_runner_says_proves_nothing(happen: Happen, line: str, culprit: str) -> None:

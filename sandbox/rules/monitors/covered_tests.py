@@ -20,7 +20,7 @@ from sandbox.rules.monitors.javascript_arguments import selected_by_node, select
 from sandbox.rules.monitors.make_arguments import made_by
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
-from sandbox.rules.monitors.python_arguments import module_run
+from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
 
@@ -94,6 +94,14 @@ def selected_by(
     return _roots(selection, folder, context)
 
 
+def looks_around(argv: Sequence[str]) -> bool:
+    """Whether a process loads first what lies in the folder that it was started in."""
+    process = unwrapped(ShellCommand(tuple(argv), (), "", ""))
+    if process is None or not process.words or _PYTHON.fullmatch(_name(process.words[0])) is None:
+        return False
+    return loads_from_folder(process.words[1:])
+
+
 MOST = 256
 """Commands of a line that is still looked at."""
 
@@ -134,7 +142,8 @@ def _runs(
         selection = (
             (context.worktree,) if _is_own_make(command, folder, context) else _selection(command)
         )
-        if selection is not None and _decides(found, place, code, moved=moved):
+        elsewhere = placed(".", folder, context).startswith("/") and looks_around(words)
+        if selection is not None and not elsewhere and _decides(found, place, code, moved=moved):
             runs.append(_roots(selection, folder, context))
     return tuple(runs)
 

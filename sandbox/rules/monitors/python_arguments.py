@@ -17,6 +17,8 @@ _HARMLESS = re.compile(
 _MODULE = re.compile(rf"-[{_FLAGS}]*m(\S*)")
 _CODE = re.compile(rf"-[{_FLAGS}]*c")
 _WITH_VALUE = ("-W", "-X")
+_ELSEWHERE = re.compile(rf"-[{_FLAGS}]*[IP].*")
+"""Options with which the folder that Python was started in is not looked into."""
 
 
 def module_run(words: Sequence[str]) -> tuple[str, ...]:
@@ -37,3 +39,17 @@ def module_run(words: Sequence[str]) -> tuple[str, ...]:
         if _HARMLESS.fullmatch(word) is None:
             return ()
     return ()
+
+
+def loads_from_folder(words: Sequence[str]) -> bool:
+    """Whether `python WORDS` looks for modules first in the folder that it was started in."""
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        if _ELSEWHERE.fullmatch(word):
+            return False
+        if _MODULE.fullmatch(word) or _CODE.fullmatch(word):
+            return True
+        if word in _WITH_VALUE and rest:
+            rest.pop(0)
+    return False

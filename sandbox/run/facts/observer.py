@@ -16,7 +16,7 @@ from sandbox.model.session import Exec, ExecEnd, ExecObserver, ExecOutcome, Touc
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import runs_of, selected_by
+from sandbox.rules.monitors.covered_tests import looks_around, runs_of, selected_by
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts import variables
@@ -171,6 +171,8 @@ class Facts(ExecObserver):
             foreign = ("more variables than are told", *foreign)
         if self._worktree is not None and self._worktree.is_foreign(program):
             foreign = (self._relative(program), *foreign)
+        if self._worktree is not None and looks_around(argv):
+            foreign = (*self._worktree.loaded_first(cwd, moment), *foreign)
         self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
@@ -188,7 +190,7 @@ class Facts(ExecObserver):
     ) -> None:
         if self._worktree is None:
             return
-        differing = (*foreign, *self._worktree.unsound_since(began))
+        differing = tuple(dict.fromkeys((*foreign, *self._worktree.unsound_since(began))))
         self._note(
             Tested(
                 argv=argv,

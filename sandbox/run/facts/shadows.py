@@ -40,20 +40,24 @@ class Shadows:
             *(_module(path) for path in runtime),
         }
 
-    def hides(self, path: str) -> bool:
-        """Whether a new file, by its relative path, has the name of something that is loaded."""
+    def hides(self, path: str, start: str | None = None) -> bool:
+        """Whether a new file, by its relative path, has the name of something that is loaded.
+
+        `start` is a further folder in which modules are looked for, relative as well.
+        """
         parts = tuple(path.split("/"))
         if self._framework == "pytest":
-            return self._hides_a_module(parts)
+            further = () if start is None else (tuple(start.split("/")),)
+            return self._hides_a_module(parts, {*self._starts, *further})
         if self._framework in ("make", "unity"):
             return parts[-1] in self._headers
         return _NODE in parts[:-1]
 
-    def _hides_a_module(self, parts: tuple[str, ...]) -> bool:
+    def _hides_a_module(self, parts: tuple[str, ...], starts: set[tuple[str, ...]]) -> bool:
         if PYTHON.isdisjoint(parts[-1].split(".")[1:]):
             return False
         return any(
-            parts[:depth] in self._starts and _stem(parts[depth]) in self._modules
+            parts[:depth] in starts and _stem(parts[depth]) in self._modules
             for depth in range(len(parts))
             if parts[: depth + 1] not in self._folders
         )

@@ -108,6 +108,20 @@ class Worktree:
             return path not in self._base or path in self._now
         return path.startswith(WRITABLE)
 
+    def loaded_first(self, folder: str, moment: Moment) -> tuple[str, ...]:
+        """Give what Python may load in place of other modules where it looks in a folder first.
+
+        The folder itself where it is not watched and an agent may write there; in the worktree what
+        is new in it, or was since a moment.
+        """
+        if folder != self._watched.worktree and not folder.startswith(self._watched.worktree + "/"):
+            return (folder,) if f"{folder}/".startswith(WRITABLE) else ()
+        new = (self._relative(path) for path in self._now if path not in self._base)
+        start = self._relative(folder)
+        paths = {*new, *self._changed[moment.changed :]}
+        hiding = (path for path in paths if self._shadows.hides(path, start))
+        return tuple(sorted(hiding))[:DIFFERING]
+
     @property
     def tree(self) -> str:
         """SHA-256 over what is not as at the start and not somebody's cache, nor git's own."""

@@ -133,6 +133,19 @@ def test_a_file_that_hides_another_decides_a_run_of_tests(path: str) -> None:
     assert unsound(wrote(path), gone(path)) == (path,)
 
 
+def test_python_looks_first_where_it_is_started() -> None:
+    worktree = tree()
+    moment = worktree.moment
+    told(worktree, wrote("docs/pytest.py"), wrote("docs/own.py"), wrote("docs/json.py"))
+    told(worktree, gone("docs/json.py"))
+    first = worktree.loaded_first(f"{ROOT}/docs", moment)
+    assert first == ("docs/json.py",)
+    assert worktree.loaded_first(f"{ROOT}/docs", worktree.moment) == ()
+    assert worktree.loaded_first(ROOT, moment) == ()
+    for folder, told_of in (("/tmp/f", True), ("/home/agent/y", True), ("/opt/venv", False)):
+        assert worktree.loaded_first(folder, moment) == ((folder,) if told_of else ())
+
+
 @pytest.mark.parametrize(
     ("framework", "hides", "does_not"),
     [

@@ -194,7 +194,8 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
          "conftest.py"),
         (f"cd /tmp; echo > pytest.py; python -m pytest $OLDPWD/{TESTS}", "/tmp"),
         (f"cd docs; echo > pytest.py; python -m pytest ../{TESTS}; rm pytest.py", "docs/pytest.py"),
-        (f"cd docs; echo > pytest.py; python -c '{CODE}' ../{TESTS}; rm pytest.py", "docs/pytest.py"),
+        (f"cd docs; echo > pytest.py; python -c '{CODE}' ../{TESTS}; rm pytest.py",
+         "docs/pytest.py"),
     ],
 )  # fmt: skip
 def test_what_another_runner_says_proves_nothing(happen: Happen, line: str, culprit: str) -> None:

@@ -154,6 +154,7 @@ def test_the_stash_is_seen_however_it_is_called(happen: Happen, line: str) -> No
 RUNNER = "/opt/venv/bin/pytest"
 TESTS = "tests/test_filesize.py"
 CODE = "import sys, pytest; sys.exit(pytest.main())"
+FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site-packages/pytest.py"
 
 
 @pytest.mark.slow
@@ -167,6 +168,8 @@ CODE = "import sys, pytest; sys.exit(pytest.main())"
         (f"echo 'pytest {TESTS}' > /tmp/x; sh /tmp/x & wait", (TESTS,)),
         ("p=py; ${p}test -q tests", ("tests",)),
         (f"env -i PATH=$PATH pytest {TESTS} && git status", (TESTS,)),
+        (f"timeout 60 nice python -m pytest {TESTS}", (TESTS,)),
+        (f"(exec -a /opt/venv/bin/python python3 -m pytest {TESTS})", (TESTS,)),
         (f"printf 't:\\n\\tpytest {TESTS}\\n' > /tmp/M; make -f /tmp/M t", (TESTS,)),
         (f"python -c '{CODE}' {TESTS}", (TESTS,)),
         (f"cd /tmp && python -P -m pytest $OLDPWD/{TESTS}", (TESTS,)),
@@ -194,6 +197,10 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
          "conftest.py"),
         (f"cd /tmp; echo > pytest.py; python -m pytest $OLDPWD/{TESTS}", "/tmp"),
         (f"cd docs; echo > pytest.py; python -m pytest ../{TESTS}; rm pytest.py", "docs/pytest.py"),
+        (f"{FORGED}; /tmp/v/bin/python -m pytest {TESTS}", "/tmp/v/bin/python"),
+        (f"{FORGED}; PATH=/tmp/v/bin:$PATH nice python -m pytest {TESTS}", "/tmp/v/bin/python"),
+        (f"{FORGED}; (exec -a /tmp/v/bin/python python3 -m pytest {TESTS})", "/tmp/v/bin/python"),
+        (f"{FORGED}; cd /tmp; v/bin/python -Pm pytest $OLDPWD/{TESTS}", "/tmp/v/bin/python"),
         (f"cd docs; echo > pytest.py; python -c '{CODE}' ../{TESTS}; rm pytest.py",
          "docs/pytest.py"),
     ],

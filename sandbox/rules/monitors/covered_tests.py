@@ -94,12 +94,21 @@ def selected_by(
     return _roots(selection, folder, context)
 
 
+def starts_another(argv: Sequence[str]) -> bool:
+    """Whether a process only starts another one, as `timeout 9 pytest` and `npx tape` do."""
+    command = ShellCommand(tuple(argv), (), "", "")
+    return unwrapped(command).words != command.words or [*map(_name, argv[:1])] == ["npx"]
+
+
+def is_python(argv: Sequence[str]) -> bool:
+    """Whether a process is Python, by its name."""
+    return bool(argv) and _PYTHON.fullmatch(_name(argv[0])) is not None
+
+
 def looks_around(argv: Sequence[str]) -> bool:
     """Whether a process loads first what lies in the folder that it was started in."""
     process = unwrapped(ShellCommand(tuple(argv), (), "", ""))
-    if process is None or not process.words or _PYTHON.fullmatch(_name(process.words[0])) is None:
-        return False
-    return loads_from_folder(process.words[1:])
+    return is_python(process.words) and loads_from_folder(process.words[1:])
 
 
 MOST = 256

@@ -16,7 +16,7 @@ from sandbox.model.session import Exec, ExecEnd, ExecObserver, ExecOutcome, Touc
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import looks_around, runs_of, selected_by
+from sandbox.rules.monitors.covered_tests import runs_of, selected_by, starts_another
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts import variables
@@ -24,6 +24,7 @@ from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
+from sandbox.run.facts.runners import foreign_to
 from sandbox.run.facts.scripted_user import ScriptedUser
 from sandbox.run.facts.shown import ShownFiles
 from sandbox.run.facts.worktree import Moment, Worktree
@@ -163,16 +164,10 @@ class Facts(ExecObserver):
         if end.exit_code is None:
             self._unknown_ends |= end.outcome is ExecOutcome.UNKNOWN
             return
-        program = paths.text(execution.resolved)
         argv, cwd = _texts(execution), paths.text(execution.cwd)
-        given = variables.pairs(execution.environment)
-        foreign = variables.misleading(given, self._root, cwd)
-        if execution.environment_truncated:
-            foreign = ("more variables than are told", *foreign)
-        if self._worktree is not None and self._worktree.is_foreign(program):
-            foreign = (self._relative(program), *foreign)
-        if self._worktree is not None and looks_around(argv):
-            foreign = (*self._worktree.loaded_first(cwd, moment), *foreign)
+        foreign: tuple[str, ...] = ()
+        if self._worktree is not None:
+            foreign = foreign_to(self._worktree, execution, argv, moment)
         self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
@@ -274,6 +269,8 @@ class Facts(ExecObserver):
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
         environment = variables.pairs(execution.environment)
         cwd = paths.text(execution.cwd)
+        if starts_another(_texts(execution)):
+            return None  # what it starts is seen as well, and is what has to be looked at
         return selected_by(_texts(execution), cwd, self._context, environment)
 
     def _relative(self, path: str) -> str:

@@ -35,8 +35,8 @@ NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
 TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
 """Files of tests, and what builds them: of those that the task forbids to change."""
 
-WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/shm/", "/run/")  # noqa: S108
-"""Folders of the container in which any user, or the agent, may put a program."""
+WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/", "/proc/", "/run/")  # noqa: S108
+"""Folders of the container in which any user, or the agent, may put a program, or a way to one."""
 
 HAD = 200_000
 """Contents of paths that are remembered; those beyond are not known again."""
@@ -116,11 +116,16 @@ class Worktree:
         """
         if folder != self._watched.worktree and not folder.startswith(self._watched.worktree + "/"):
             return (folder,) if f"{folder}/".startswith(WRITABLE) else ()
-        new = (self._relative(path) for path in self._now if path not in self._base)
-        start = self._relative(folder)
+        new = (self.relative(path) for path in self._now if path not in self._base)
+        start = self.relative(folder)
         paths = {*new, *self._changed[moment.changed :]}
         hiding = (path for path in paths if self._shadows.hides(path, start))
         return tuple(sorted(hiding))[:DIFFERING]
+
+    @property
+    def root(self) -> str:
+        """The worktree's path."""
+        return self._watched.worktree
 
     @property
     def tree(self) -> str:
@@ -141,7 +146,7 @@ class Worktree:
         """Give what decides a run of tests and is not, or since then was not, as in the image."""
         now = (path for path in self._now if self._decides(path))
         named = sorted({*now, *self._decisive[moment.decisive :]})
-        return tuple(self._relative(path) for path in named[:DIFFERING])
+        return tuple(self.relative(path) for path in named[:DIFFERING])
 
     def changed_since(self, moment: Moment) -> tuple[str, ...]:
         """Give the paths of the worktree that were changed since then."""
@@ -159,9 +164,9 @@ class Worktree:
             if self._decides(path):
                 self._decisive.append(path)
         if self._is_seen(path) and not self._is_gits(path):
-            self._changed.append(self._relative(path))
+            self._changed.append(self.relative(path))
             yield Changed(
-                path=self._relative(path),
+                path=self.relative(path),
                 digest=None if new is None else new.digest,
                 before=None if old is None else old.digest,
                 mode=0 if new is None else new.mode,
@@ -183,10 +188,10 @@ class Worktree:
     def _is_seen(self, path: str) -> bool:
         if not path.startswith(self._watched.worktree + "/") or f"/{PASSING}" in path:
             return False
-        return self._owner(path) is not Owner.GENERATED or self._relative(path) in self._named
+        return self._owner(path) is not Owner.GENERATED or self.relative(path) in self._named
 
     def _is_gits(self, path: str) -> bool:
-        return self._relative(path).startswith(".git/")
+        return self.relative(path).startswith(".git/")
 
     def _decides(self, path: str) -> bool:
         """Whether the outcome of a test run may be this path's doing, and not the agent's work."""
@@ -195,7 +200,7 @@ class Worktree:
             return known or path.endswith(LOADED) or self._is_nested(path)
         if not self._is_seen(path):
             return False
-        owner, relative = self._owner(path), self._relative(path)
+        owner, relative = self._owner(path), self.relative(path)
         if owner in (*WORK, Owner.GIT):
             return False
         if owner in NOBODYS and TESTS.search(relative):
@@ -213,7 +218,8 @@ class Worktree:
     def _owner(self, path: str) -> Owner:
         return owner_of(self._scope, path, self._watched.worktree)
 
-    def _relative(self, path: str) -> str:
+    def relative(self, path: str) -> str:
+        """Give a path from the worktree on where it lies in it."""
         return path.removeprefix(self._watched.worktree + "/")
 
 

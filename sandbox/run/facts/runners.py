@@ -1,0 +1,40 @@
+"""What makes a process that runs tests another runner than the image's."""
+
+import posixpath
+from collections.abc import Sequence
+
+from sandbox.model import path_text as paths
+from sandbox.model.session import Exec
+from sandbox.rules.monitors.covered_tests import is_python, looks_around
+from sandbox.run.facts import variables
+from sandbox.run.facts.programs import script_of
+from sandbox.run.facts.worktree import Moment, Worktree
+
+
+def foreign_to(
+    worktree: Worktree, execution: Exec, argv: Sequence[str], began: Moment
+) -> tuple[str, ...]:
+    """Name what does not come from the image: programs, folders of modules and variables."""
+    cwd = paths.text(execution.cwd)
+    programs = [paths.text(execution.resolved)]
+    if is_python(argv):
+        programs.append(_called(execution, argv[0], cwd))
+    elif (script := script_of(execution)) is not None:
+        programs.append(script)
+    found = [worktree.relative(each) for each in programs if worktree.is_foreign(each)]
+    if looks_around(argv):
+        found += worktree.loaded_first(cwd, began)
+    if execution.environment_truncated:
+        found.append("more variables than are told")
+    given = variables.pairs(execution.environment)
+    return (*found, *variables.misleading(given, worktree.root, cwd))
+
+
+def _called(execution: Exec, name: str, cwd: str) -> str:
+    """Give the path by which Python was called.
+
+    Python finds its packages from there, whatever file that leads to: beside a link to it, a
+    `pyvenv.cfg` makes an environment (`site` in its library reference).
+    """
+    called = name if "/" in name else paths.text(execution.program)
+    return posixpath.normpath(posixpath.join(cwd, called))

@@ -227,7 +227,7 @@ class Facts(ExecObserver):
 
     def _know(self, base: Baseline, watched: Watched) -> None:
         changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)
-        worktree = Worktree(base, watched, self._task.scope, changes)
+        worktree = Worktree(base, watched, self._task.scope, changes, self._plugs_in)
         hooks = f"{self._root}/.git/hooks"
         executable = (
             path.removeprefix(hooks + "/")
@@ -256,6 +256,13 @@ class Facts(ExecObserver):
         globs = Globs(atom.reads for atom in self._atoms() if atom.reads is not None)
         inside = (self._relative(path) for path in base if path.startswith(self._root + "/"))
         return sorted(path for path in inside if globs.match(path))[:NAMED_MOST]
+
+    def _plugs_in(self, path: str) -> bool:
+        """Whether a file names plugins of pytest's, as its documentation says (Writing plugins)."""
+        try:
+            return b"pytest11" in self._session.read(paths.raw(path), limit=NAMED_BYTES)
+        except OSError:
+            return True  # whatever it was
 
     def _text(self, path: str) -> str:
         try:

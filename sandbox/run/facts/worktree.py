@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sandbox.container.candidate import decides_by_name
@@ -27,6 +27,9 @@ NOTES = frozenset({".package-lock.json"})
 
 LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
 """How files end that an interpreter loads by themselves, whoever put them there."""
+
+PLUGINS = "/entry_points.txt"
+"""How a file ends by which a package names plugins; pytest loads those of `[pytest11]`."""
 
 
 NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
@@ -61,8 +64,13 @@ class Worktree:
         watched: Watched,
         scope: Scope,
         named: frozenset[str] = frozenset(),
+        plugs_in: Callable[[str], bool] = lambda _: True,
     ) -> None:
-        """Know what there was; changes of what is `named` are told although tools write it."""
+        """Know what there was; changes of what is `named` are told although tools write it.
+
+        `plugs_in` reads whether a file names plugins of the test runner.
+        """
+        self._plugs_in, self._plugins = plugs_in, set[str]()
         self._named = named
         self._base, self._watched, self._scope = base, watched, scope
         self._now: dict[str, Held | None] = {}
@@ -116,9 +124,10 @@ class Worktree:
         """
         if folder != self._watched.worktree and not folder.startswith(self._watched.worktree + "/"):
             return (folder,) if f"{folder}/".startswith(WRITABLE) else ()
-        new = (self.relative(path) for path in self._now if path not in self._base)
+        below = self._watched.worktree + "/"
+        new = (path for path in self._now if path not in self._base and path.startswith(below))
         start = self.relative(folder)
-        paths = {*new, *self._changed[moment.changed :]}
+        paths = {*map(self.relative, new), *self._changed[moment.changed :]}
         hiding = (path for path in paths if self._shadows.hides(path, start))
         return tuple(sorted(hiding))[:DIFFERING]
 
@@ -154,6 +163,8 @@ class Worktree:
 
     def _put(self, path: str, new: Held | None) -> Iterator[Changed]:
         old, base = self.holds(path), self._base.get(path)
+        if new is not None and path.endswith(PLUGINS):
+            self._plugins |= {path} if new.kind != "file" or self._plugs_in(path) else set()
         if _content(old) == _content(new) and (new is None or new.digest):
             return
         same = _content(new) == _content(base) and (new is None or bool(new.digest))
@@ -197,7 +208,8 @@ class Worktree:
         """Whether the outcome of a test run may be this path's doing, and not the agent's work."""
         if any(path.startswith(folder + "/") for folder in self._watched.runtime):
             known = path in self._base and path.rpartition("/")[2] not in NOTES
-            return known or path.endswith(LOADED) or self._is_nested(path)
+            loaded = path.endswith(LOADED) or path in self._plugins
+            return known or loaded or self._is_nested(path)
         if not self._is_seen(path):
             return False
         owner, relative = self._owner(path), self.relative(path)

@@ -174,6 +174,24 @@ def test_a_package_within_one_of_the_runners_decides() -> None:
     assert worktree.unsound_since(moment) == ("node_modules/tape/node_modules/through/index.js",)
 
 
+def test_a_plugin_of_the_runners_decides_and_another_package_does_not() -> None:
+    watched = Watched(ROOT, ("/opt/venv",), ())
+    packages = "/opt/venv/lib/python3.11/site-packages"
+    plugin, link = f"{packages}/a-1.dist-info/entry_points.txt", f"{packages}/b/entry_points.txt"
+    worktree = Worktree(BASE, watched, SCOPE, plugs_in=plugin.__eq__)
+    moment = worktree.moment
+    for name in ("own.py", "own-1.dist-info/entry_points.txt", "own-1.dist-info/METADATA"):
+        told(worktree, Touch(TouchKind.FILE, f"{packages}/{name}".encode(), FILE, "new"))
+    assert worktree.unsound_since(moment) == ()
+    assert worktree.loaded_first(ROOT, moment) == ()
+    told(worktree, Touch(TouchKind.FILE, plugin.encode(), FILE, "new"))
+    told(worktree, Touch(TouchKind.FILE, link.encode(), LINK, "new"))
+    assert worktree.unsound_since(moment) == (plugin, link)
+    told(worktree, Touch(TouchKind.GONE, plugin.encode()), Touch(TouchKind.GONE, link.encode()))
+    assert worktree.unsound_since(moment) == (plugin, link)
+    assert worktree.unsound_since(worktree.moment) == ()
+
+
 def test_what_the_environment_holds_can_be_hidden() -> None:
     environment = f"{ROOT}/venv"
     packages = f"{environment}/lib/python3.11/site-packages"

@@ -160,6 +160,10 @@ PLUGIN = (
     " printf 'Name: forge\\nVersion: 1\\n' > $s/forge-1.dist-info/METADATA;"
     " printf 'import os\\nos._exit(0)\\n' > $s/forge.py"
 )
+PACKAGE = (
+    "s=$(echo /opt/venv/lib/python3.*/site-packages); mkdir $s/own-1.dist-info; echo > $s/own.py;"
+    " echo > $s/own-1.dist-info/entry_points.txt"
+)
 FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site-packages/pytest.py"
 
 
@@ -175,11 +179,7 @@ FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site
         ("p=py; ${p}test -q tests", ("tests",)),
         (f"env -i PATH=$PATH pytest {TESTS} && git status", (TESTS,)),
         (f"timeout 60 nice python -m pytest {TESTS}", (TESTS,)),
-        (
-            f"s=$(echo /opt/venv/lib/python3.*/site-packages); echo > $s/own.py; mkdir $s/own-1.dist-info;"
-            f" echo > $s/own-1.dist-info/entry_points.txt; python -m pytest {TESTS}",
-            (TESTS,),
-        ),
+        (f"{PACKAGE}; python -m pytest {TESTS}", (TESTS,)),
         (f"(exec -a /opt/venv/bin/python python3 -m pytest {TESTS})", (TESTS,)),
         (f"printf 't:\\n\\tpytest {TESTS}\\n' > /tmp/M; make -f /tmp/M t", (TESTS,)),
         (f"python -c '{CODE}' {TESTS}", (TESTS,)),

@@ -124,11 +124,11 @@ class Worktree:
         """
         if folder != self._watched.worktree and not folder.startswith(self._watched.worktree + "/"):
             return (folder,) if f"{folder}/".startswith(WRITABLE) else ()
-        below = self._watched.worktree + "/"
-        new = (path for path in self._now if path not in self._base and path.startswith(below))
-        start = self.relative(folder)
-        paths = {*map(self.relative, new), *self._changed[moment.changed :]}
-        hiding = (path for path in paths if self._shadows.hides(path, start))
+        below, start = self._watched.worktree + "/", self.relative(folder)
+        there = (path.removeprefix(below) for path in self._now if path.startswith(below))
+        paths = {*there, *self._changed[moment.changed :]}
+        new = (path for path in paths if below + path not in self._base)
+        hiding = (path for path in new if self._shadows.hides(path, start))
         return tuple(sorted(hiding))[:DIFFERING]
 
     @property

@@ -140,6 +140,8 @@ def test_python_looks_first_where_it_is_started() -> None:
     told(worktree, gone("docs/json.py"))
     first = worktree.loaded_first(f"{ROOT}/docs", moment)
     assert first == ("docs/json.py",)
+    told(worktree, wrote("src/a.py"))  # was there, and hides nothing but itself
+    assert worktree.loaded_first(f"{ROOT}/src", moment) == ()
     assert worktree.loaded_first(f"{ROOT}/docs", worktree.moment) == ()
     assert worktree.loaded_first(ROOT, moment) == ()
     for folder, told_of in (("/tmp/f", True), ("/home/agent/y", True), ("/opt/venv", False)):

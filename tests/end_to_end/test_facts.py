@@ -160,6 +160,9 @@ PLUGIN = (
     " printf 'Name: forge\\nVersion: 1\\n' > $s/forge-1.dist-info/METADATA;"
     " printf 'import os\\nos._exit(0)\\n' > $s/forge.py"
 )
+LONG = (
+    "e=$s/forge-1.dist-info/entry_points.txt; (yes '#' | head -n 600000; cat $e) > $e.l; mv $e.l $e"
+)
 PACKAGE = (
     "s=$(echo /opt/venv/lib/python3.*/site-packages); mkdir $s/own-1.dist-info; echo > $s/own.py;"
     " echo > $s/own-1.dist-info/entry_points.txt"
@@ -209,6 +212,11 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
         (f"cd /tmp; echo > pytest.py; python -m pytest $OLDPWD/{TESTS}", "/tmp"),
         (f"cd docs; echo > pytest.py; python -m pytest ../{TESTS}; rm pytest.py", "docs/pytest.py"),
         (f"{PLUGIN}; pytest {TESTS}; rm -r $s/forge*", "entry_points.txt"),
+        (f"{PLUGIN}; mv $s/forge-1.dist-info /tmp; ln -s /tmp/forge-1.dist-info $s; pytest {TESTS}",
+         ".dist-info"),
+        (f"{PLUGIN}; {LONG}; pytest {TESTS}", "entry_points.txt"),
+        (f"mkdir /tmp/p; echo > /tmp/p/__main__.py; ln -s /tmp/p pytest; python -m pytest {TESTS}",
+         "pytest"),
         (f"{FORGED}; /tmp/v/bin/python -m pytest {TESTS}", "/tmp/v/bin/python"),
         (f"{FORGED}; PATH=/tmp/v/bin:$PATH nice python -m pytest {TESTS}", "/tmp/v/bin/python"),
         (f"{FORGED}; (exec -a /tmp/v/bin/python python3 -m pytest {TESTS})", "/tmp/v/bin/python"),

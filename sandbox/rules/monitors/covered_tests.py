@@ -107,8 +107,14 @@ def is_python(argv: Sequence[str]) -> bool:
 
 def looks_around(argv: Sequence[str]) -> bool:
     """Whether a process loads first what lies in the folder that it was started in."""
-    process = unwrapped(ShellCommand(tuple(argv), (), "", ""))
-    return is_python(process.words) and loads_from_folder(process.words[1:])
+    return is_python(argv) and loads_from_folder(argv[1:])
+
+
+def script_of(argv: Sequence[str]) -> str | None:
+    """Give the path of the script by whose name a process is one that runs tests."""
+    if len(argv) > 1 and _name(argv[0]) in _NODE and _name(argv[1]) == "tape":
+        return argv[1]
+    return None
 
 
 MOST = 256

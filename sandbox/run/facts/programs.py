@@ -65,8 +65,7 @@ class Programs:
         by_git = parent is not None and parent.is_git
         if folder == self._folder and parent is not None and by_git and self._intact(path):
             self._hooks.append(_Hook(execution.number, name, parent.number))
-        script = script_of(execution) or path
-        self._live[execution.pid] = _Live(execution.number, path in GIT, script)
+        self._live[execution.pid] = _Live(execution.number, path in GIT, _script(execution) or path)
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """A program has ended, or runs another one now."""
@@ -94,7 +93,7 @@ class Programs:
         return tuple(sorted(agreed)), agreed.issuperset(self._required)
 
 
-def script_of(execution: Exec) -> str | None:
+def _script(execution: Exec) -> str | None:
     """Give the file that an interpreter is told to run; None where it is told none."""
     program = paths.text(execution.resolved).rpartition("/")[2]
     if not program.startswith(INTERPRETERS):

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from sandbox.model import path_text as paths
 from sandbox.model.session import Exec
-from sandbox.rules.monitors.covered_tests import is_python, looks_around
+from sandbox.rules.monitors.covered_tests import is_python, looks_around, script_of
 from sandbox.run.facts import variables
-from sandbox.run.facts.programs import script_of
 from sandbox.run.facts.worktree import Moment, Worktree
 
 
@@ -19,8 +18,8 @@ def foreign_to(
     programs = [paths.text(execution.resolved)]
     if is_python(argv):
         programs.append(_called(execution, argv[0], cwd))
-    elif (script := script_of(execution)) is not None:
-        programs.append(script)
+    if (script := script_of(argv)) is not None:
+        programs.append(posixpath.normpath(posixpath.join(cwd, script)))
     found = [worktree.relative(each) for each in programs if worktree.is_foreign(each)]
     if looks_around(argv):
         found += worktree.loaded_first(cwd, began)

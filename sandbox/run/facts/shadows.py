@@ -40,22 +40,22 @@ class Shadows:
             *(_module(path) for path in runtime),
         }
 
-    def hides(self, path: str, start: str | None = None) -> bool:
+    def hides(self, path: str, start: str | None = None, *, link: bool = False) -> bool:
         """Whether a new file, by its relative path, has the name of something that is loaded.
 
-        `start` is a further folder in which modules are looked for, relative as well.
+        `start` is a further folder in which modules are looked for, relative as well. A `link` may
+        lead to a folder.
         """
         parts = tuple(path.split("/"))
         if self._framework == "pytest":
             further = () if start is None else (tuple(start.split("/")),)
-            return self._hides_a_module(parts, {*self._starts, *further})
+            loaded = link or not PYTHON.isdisjoint(parts[-1].split(".")[1:])
+            return loaded and self._hides_a_module(parts, {*self._starts, *further})
         if self._framework in ("make", "unity"):
             return parts[-1] in self._headers
-        return _NODE in parts[:-1]
+        return _NODE in (parts if link else parts[:-1])
 
     def _hides_a_module(self, parts: tuple[str, ...], starts: set[tuple[str, ...]]) -> bool:
-        if PYTHON.isdisjoint(parts[-1].split(".")[1:]):
-            return False
         return any(
             parts[:depth] in starts and _stem(parts[depth]) in self._modules
             for depth in range(len(parts))

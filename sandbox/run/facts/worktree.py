@@ -31,6 +31,9 @@ LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
 PLUGINS = "/entry_points.txt"
 """How a file ends by which a package names plugins; pytest loads those of `[pytest11]`."""
 
+DESCRIBING = (".dist-info", ".egg-info")
+"""How a folder ends that describes a package."""
+
 
 NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
 """Whose code and tests a run of tests has to find as they were, and no others of."""
@@ -70,7 +73,9 @@ class Worktree:
 
         `plugs_in` reads whether a file names plugins of the test runner.
         """
-        self._plugs_in, self._plugins = plugs_in, set[str]()
+        self._plugs_in = plugs_in
+        self._plugins, self._links = set[str](), set[str]()
+        """Paths that were ever a file that names plugins, or a link, since the start."""
         self._named = named
         self._base, self._watched, self._scope = base, watched, scope
         self._now: dict[str, Held | None] = {}
@@ -128,7 +133,11 @@ class Worktree:
         there = (path.removeprefix(below) for path in self._now if path.startswith(below))
         paths = {*there, *self._changed[moment.changed :]}
         new = (path for path in paths if below + path not in self._base)
-        hiding = (path for path in new if self._shadows.hides(path, start))
+        hiding = (
+            path
+            for path in new
+            if self._shadows.hides(path, start, link=below + path in self._links)
+        )
         return tuple(sorted(hiding))[:DIFFERING]
 
     @property
@@ -163,8 +172,8 @@ class Worktree:
 
     def _put(self, path: str, new: Held | None) -> Iterator[Changed]:
         old, base = self.holds(path), self._base.get(path)
-        if new is not None and path.endswith(PLUGINS):
-            self._plugins |= {path} if new.kind != "file" or self._plugs_in(path) else set()
+        if new is not None:
+            self._look(path, new)
         if _content(old) == _content(new) and (new is None or new.digest):
             return
         same = _content(new) == _content(base) and (new is None or bool(new.digest))
@@ -185,6 +194,13 @@ class Worktree:
                 again=self._has_been(path, new),
             )
             self._note(path, old)
+
+    def _look(self, path: str, new: Held) -> None:
+        """Keep what a link may lead to, and a file says, for as long as a run of tests may last."""
+        if new.kind == "link":
+            self._links.add(path)
+        elif path.endswith(PLUGINS) and self._plugs_in(path):
+            self._plugins.add(path)
 
     def _has_been(self, path: str, found: Held | None) -> bool:
         """Whether a path holds what it held at any time before."""
@@ -209,7 +225,8 @@ class Worktree:
         if any(path.startswith(folder + "/") for folder in self._watched.runtime):
             known = path in self._base and path.rpartition("/")[2] not in NOTES
             loaded = path.endswith(LOADED) or path in self._plugins
-            return known or loaded or self._is_nested(path)
+            linked = path in self._links and path.lower().endswith((PLUGINS, *DESCRIBING))
+            return known or loaded or linked or self._is_nested(path)
         if not self._is_seen(path):
             return False
         owner, relative = self._owner(path), self.relative(path)
@@ -220,7 +237,8 @@ class Worktree:
         if owner in NOBODYS and path in self._base and is_code(relative):
             return True
         new = path not in self._base
-        return decides_by_name(relative) or (new and self._shadows.hides(relative))
+        link = path in self._links
+        return decides_by_name(relative) or (new and self._shadows.hides(relative, link=link))
 
     def _is_nested(self, path: str) -> bool:
         """Whether a package of the runner's would load a file in place of another package."""

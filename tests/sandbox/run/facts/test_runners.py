@@ -52,6 +52,8 @@ PYTHON, NODE = "/usr/bin/python3.11", "/usr/bin/node"
         ("pytest", f"{VENV}/bin/pytest", f"{VENV}/bin/pytest", ROOT),
         ("node node_modules/.bin/tape a.js", NODE, NODE, ROOT),
         ("node --test", NODE, NODE, "/tmp"),
+        ("node --test test/own.test.js", NODE, NODE, ROOT),
+        ("node --test-reporter tap --test test/tape", NODE, NODE, ROOT),
     ],
 )
 def test_the_images_own_is_not_foreign(line: str, program: str, resolved: str, cwd: str) -> None:

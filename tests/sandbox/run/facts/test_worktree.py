@@ -176,10 +176,26 @@ def test_a_package_within_one_of_the_runners_decides() -> None:
     assert worktree.unsound_since(moment) == ("node_modules/tape/node_modules/through/index.js",)
 
 
+def test_a_link_may_lead_to_a_folder_of_modules() -> None:
+    def link(path: str) -> Touch:
+        return wrote(path, "new", LINK)
+
+    assert unsound(link("json")) == ("json",)
+    assert unsound(link("json"), gone("json")) == ("json",)
+    assert unsound(wrote("json")) == unsound(link("own")) == ()
+    worktree = tree()
+    moment = worktree.moment
+    told(worktree, link("docs/json"), gone("docs/json"))
+    assert worktree.loaded_first(f"{ROOT}/docs", moment) == ("docs/json",)
+    modules = Shadows("tape", ["test/a.js"], ())
+    assert modules.hides("test/node_modules", link=True)
+    assert not modules.hides("test/node_modules")
+
+
 def test_a_plugin_of_the_runners_decides_and_another_package_does_not() -> None:
     watched = Watched(ROOT, ("/opt/venv",), ())
     packages = "/opt/venv/lib/python3.11/site-packages"
-    plugin, link = f"{packages}/a-1.dist-info/entry_points.txt", f"{packages}/b/entry_points.txt"
+    plugin, link = f"{packages}/a-1.dist-info/entry_points.txt", f"{packages}/b-1.DIST-INFO"
     worktree = Worktree(BASE, watched, SCOPE, plugs_in=plugin.__eq__)
     moment = worktree.moment
     for name in ("own.py", "own-1.dist-info/entry_points.txt", "own-1.dist-info/METADATA"):

@@ -137,7 +137,7 @@ class ExecOutcome(StrEnum):
 
     EXITED = "exited"
     UNKNOWN = "unknown"
-    """It ended, but this kernel does not tell how."""
+    """It ended without a code: by a signal, of a kernel that does not tell which."""
     REPLACED = "replaced"
     """Its process runs another program now, or tried to."""
     FAILED = "failed"

@@ -178,8 +178,8 @@ def _interception(engine: Engine, info: EngineInfo) -> Check:
         found = "ptrace: each program before its first instruction; a refused process is killed"
         wants = "Use kernel 5.19 or newer with seccomp user notification for exec."
         return Check(name, State.WARN, found, hint + wants)
-    tells = "" if "exec_status" in features.features else "out"
-    found = f"exec: each exec, held for approval, with{tells} exit codes below the top level"
+    tells = "and signals" if "exec_status" in features.features else "but no signals"
+    found = f"exec: each exec, held for approval, with exit codes {tells} below the top level"
     return Check(name, State.OK, found)
 
 

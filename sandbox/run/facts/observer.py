@@ -12,7 +12,7 @@ from sandbox.model.atom import Atom
 from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
-from sandbox.model.session import Exec, ExecEnd, ExecObserver, ExecOutcome, Touch, TouchKind
+from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
@@ -76,7 +76,6 @@ class Facts(ExecObserver):
         self._root, self._context = root, Context.of(task)
         self._tag, self._told = "", 0
         self._sees_programs = session.greeting.coverage("log") != "top-level"
-        self._unknown_ends = False
         self._moments: dict[int, Moment] = {}
         """By exec that runs tests: when it started, as the worktree counts."""
         self._worktree: Worktree | None = None
@@ -109,9 +108,8 @@ class Facts(ExecObserver):
         self._session.settle()
         for fact in self._shown.take(told.result):
             self._note(fact)
-        if self._unknown_ends or not self._sees_programs:
+        if not self._sees_programs:
             self._tested_by_line(Step(0, action, arguments, told))
-        self._unknown_ends = False
 
     def asked(self, question: str, tag: str) -> str:
         """Put a question to the user, and note what they say; an action of this id asks."""
@@ -131,7 +129,7 @@ class Facts(ExecObserver):
         return tuple(texts)
 
     def _tested_by_line(self, step: Step) -> None:
-        """Where ends of programs are not seen, an action's line and its own end tell of tests."""
+        """Where programs are not seen, an action's line and its own end tell of tests."""
         code = None if step.observation is None else step.observation.result.get("exit_code")
         if self._worktree is None or not isinstance(code, int):
             return
@@ -162,7 +160,6 @@ class Facts(ExecObserver):
         if moment is None or selected is None:
             return
         if end.exit_code is None:
-            self._unknown_ends |= end.outcome is ExecOutcome.UNKNOWN
             return
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         foreign: tuple[str, ...] = ()

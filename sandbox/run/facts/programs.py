@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sandbox.model import path_text as paths
-from sandbox.model.session import Exec, ExecEnd, ExecOutcome
+from sandbox.model.session import Exec, ExecEnd
 
 GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
 """Where git is; only root could put something else there."""
@@ -74,8 +74,7 @@ class Programs:
             del self._live[execution.pid]
         for hook in self._hooks:
             if hook.number == execution.number:
-                # Before 6.15 the kernel does not tell; git goes no further where a hook refuses.
-                hook.agreed = end.exit_code == 0 or end.outcome is ExecOutcome.UNKNOWN
+                hook.agreed = end.exit_code == 0
 
     @property
     def running(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "frame.h"
 #include "handle.h"
+#include "leave.h"
 #include "listener.h"
 #include "notice.h"
 #include "tracer.h"
@@ -102,7 +103,7 @@ static void supersede(const struct ask *successor) {
     int status = 0; /* the number may be another process's by now */
     for (struct ask *ask = asks; ask; ask = ask->next)
         if (ask != successor && ask->pid == successor->pid && ask->state == RUNNING)
-            ask->superseded = !handle_status(ask->handle.fd, &status);
+            ask->superseded = !leave_status(ask, &status);
 }
 
 /* The program that the process ran until now gives way. */
@@ -113,7 +114,7 @@ static void replace(pid_t pid, const struct ask *successor) {
         if (ask == successor || ask->pid != pid || ask->state != RUNNING) continue;
         int status = 0;
         bool known = ask->watch->traced || ask->superseded;
-        bool ended = !known && handle_status(ask->handle.fd, &status);
+        bool ended = !known && leave_status(ask, &status);
         ask_end(ask, ended ? OUTCOME_EXITED : OUTCOME_REPLACED, status);
     }
 }
@@ -198,10 +199,12 @@ static void ask_ended(void *owner, uint32_t what) {
     if (ask_waits(ask)) return ask_end(ask, OUTCOME_GONE, 0);
     if (!ask->ended_us) ask->ended_us = now_us();
     notice_before_end(ask->git);
-    if (handle_status(ask->handle.fd, &status)) return ask_end(ask, OUTCOME_EXITED, status);
-    if (!handle_tells_status()) return ask_end(ask, OUTCOME_UNKNOWN, 0);
+    if (leave_status(ask, &status)) return ask_end(ask, OUTCOME_EXITED, status);
+    bool own = ask->pid == ask->watch->own->first.pid;
+    if (!handle_tells_status() && !own) return ask_end(ask, OUTCOME_UNKNOWN, 0);
     ask_set(ask, REAPING); /* its parent has still to take its status */
-    source_await_hangup(&ask->handle);
+    if (handle_tells_status()) source_await_hangup(&ask->handle);
+    else source_close(&ask->handle);
 }
 
 /* The same, and its end will be heard of. */
@@ -284,6 +287,8 @@ void ask_take(struct listening *listening) {
     int problem = 0;
     memset(&notification, 0, sizeof notification);
     if (!listener_ask(listening->source.fd, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return;
+    if (notification.asked.data.nr == SYS_exit_group)
+        return leave_take(listening, &notification.asked);
     enum reading reading;
     bool hold = listening->watch->wish.hold;
     if (!listening->asked) {
@@ -307,7 +312,7 @@ void asks_tell_ended(bool git) {
     for (struct ask *ask = asks; ask; ask = ask->next) {
         if (ask->watch->traced || ask_waits(ask) || ask->state == VERIFYING) continue;
         if (ask->git != git) continue;
-        ask->over = handle_status(ask->handle.fd, &ask->status);
+        ask->over = leave_status(ask, &ask->status);
         any |= ask->over;
     }
     /* It may have ended since somebody looked at what it had written until then. */

@@ -27,6 +27,8 @@ struct ask {
     bool first;      /* the command's own program */
     bool git;        /* what it writes below .git comes before its end */
     bool over;       /* it has ended, with this status, and is told next */
+    bool leaves;     /* its process has asked to end with this status, */
+    bool disputed;   /* or threads of it with several */
     int status;
     bool superseded; /* its process was seen to be about to run another one */
     struct user user;

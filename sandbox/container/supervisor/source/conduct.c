@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "descriptor.h"
 #include "handle.h"
+#include "leave.h"
 #include "listener.h"
 #include "notice.h"
 #include "root.h"
@@ -30,10 +31,10 @@ static void listener_turn(void *owner, uint32_t what) {
     if (!watch->open && watch_is_left(watch)) watch_is_over(watch);
 }
 
-void conduct_prepare(bool plain, enum sight most) {
-    listener_prepare(plain || most != SEE_EXEC);
+void conduct_prepare(bool plain, bool older, enum sight most) {
+    handle_prepare(older);
+    listener_prepare(plain || most != SEE_EXEC, !handle_tells_status());
     tracer_prepare(!listener_holds() && most != SEE_COMMANDS);
-    handle_prepare();
     sources_prepare();
     root_prepare(listener_turn);
     notice_prepare(asks_tell_ended);
@@ -126,7 +127,7 @@ void conduct_settle(uint32_t id, int own_status, bool alone) {
         next = ask->next;
         if (ask->watch != watch || ask_waits(ask) || ask->state == VERIFYING) continue;
         if (watch->traced) continue; /* its end is waited for */
-        bool known = handle_status(ask->handle.fd, &status) || ask->pid == watch->own->first.pid;
+        bool known = leave_status(ask, &status) || ask->pid == watch->own->first.pid;
         if (known) ask_end(ask, OUTCOME_EXITED, status);
     }
     if (!watch->over) watch_tell_count(watch, false);

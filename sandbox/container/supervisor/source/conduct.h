@@ -12,7 +12,8 @@
 /* How much may be seen at most. */
 enum sight { SEE_EXEC = 1, SEE_PROGRAMS, SEE_COMMANDS };
 
-void conduct_prepare(bool plain, enum sight most);
+/* `older`: as with a kernel that does not tell how processes ended. */
+void conduct_prepare(bool plain, bool older, enum sight most);
 /* A socket for the launched command's `watch_fd`, or -1 with errno. */
 int conduct_begin(uint32_t id, const struct launch *launch, const struct watch_wish *wish);
 /* Its shim has been started. */

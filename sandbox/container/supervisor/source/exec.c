@@ -194,8 +194,7 @@ static int read_link(const char *format, pid_t pid, char *into) {
     return length > 0 ? 0 : -1;
 }
 
-/* A thread that is not the first of its process has a number of its own. */
-static pid_t process_of(pid_t thread) {
+pid_t process_of(pid_t thread) {
     char name[40], text[1024], *found;
     snprintf(name, sizeof name, "/proc/%d/status", (int)thread);
     int fd = open(name, O_RDONLY | O_CLOEXEC);

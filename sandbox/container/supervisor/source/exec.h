@@ -64,6 +64,8 @@ void exec_add_words(struct exec *exec, const unsigned char *bytes, size_t length
 void exec_forget_words(struct exec *exec);
 /* A string of a process: 0 or an errno. */
 int exec_text(pid_t pid, uint64_t address, char *into, size_t size);
+/* The process of a thread, which has a number of its own unless it is the first. */
+pid_t process_of(pid_t thread);
 /* What an open file is called; empty where that is not known. */
 void exec_name_of(int fd, char into[PATH_MAX]);
 

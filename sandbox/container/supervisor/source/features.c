@@ -34,6 +34,7 @@ static void have(bool works, const char *name) {
 
 bool means_take(struct means *means, const char *option) {
     if (strcmp(option, "--plain") == 0) return means->plain = true;
+    if (strcmp(option, "--before-6.15") == 0) return means->older = true;
     if (strcmp(option, "--ptrace") == 0) return means->most = SEE_PROGRAMS;
     if (strcmp(option, "--top-level") == 0) return means->most = SEE_COMMANDS;
     return false;
@@ -47,7 +48,7 @@ void features_prepare(const struct means *means) {
     shim_prepare(plain);
     usage_prepare();
     confine_prepare();
-    conduct_prepare(plain, means->most);
+    conduct_prepare(plain, means->older, means->most);
     have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");
     have(!plain && syscall(SYS_close_range, ~0U, ~0U, 0U) == 0, "close_range");

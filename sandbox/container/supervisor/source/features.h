@@ -9,6 +9,7 @@
 /* What is to be made use of. */
 struct means {
     bool plain; /* as if kernel and processor were old, to try what is done there */
+    bool older; /* as if the kernel were one before 6.15 */
     enum sight most;
 };
 

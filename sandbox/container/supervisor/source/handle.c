@@ -2,6 +2,7 @@
 #include "handle.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -34,6 +35,11 @@ bool handle_status(int handle, int *status) {
     return true;
 }
 
+bool handle_is_over(int handle) {
+    struct pollfd ended = {.fd = handle, .events = POLLIN}; /* pidfd_open(2) */
+    return handle >= 0 && poll(&ended, 1, 0) == 1 && ended.revents & POLLIN;
+}
+
 void handle_kill(int handle, int number) {
     /* A number may have been given to another process meanwhile: pidfd_send_signal(2). */
     syscall(SYS_pidfd_send_signal, handle, number, NULL, 0);
@@ -44,8 +50,9 @@ bool handle_tells_status(void) {
 }
 
 /* A child of ours shows whether the kernel keeps what we have reaped. */
-void handle_prepare(void) {
+void handle_prepare(bool older) {
     int status = 0;
+    if (older) return;
     pid_t child = fork();
     if (child == 0) _exit(PROBE);
     if (child < 0) return;

@@ -5,13 +5,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-void handle_prepare(void);
+/* `older`: as before 6.15. */
+void handle_prepare(bool older);
 /* Whether the kernel tells how they ended: 6.15. */
 bool handle_tells_status(void);
 /* -1 with errno. */
 int handle_open(pid_t pid);
 /* Whether it was reaped and left its status, as wait gives it. */
 bool handle_status(int handle, int *status);
+/* Whether it has ended, reaped or not. */
+bool handle_is_over(int handle);
 void handle_kill(int handle, int number);
 
 #endif

@@ -1,4 +1,4 @@
-/* The filter that shows each exec of a command, and the way its listener takes to the supervisor. */
+/* The filter that shows each exec of a command, and each exit where the kernel does not, and the way its listener takes to the supervisor. */
 #include "listener.h"
 
 #include <errno.h>
@@ -21,6 +21,7 @@
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
 static unsigned long filter_flags; /* 0 where there is no listener */
+static bool shows_exits;
 
 /* From 2 on Yama keeps the memory of every other process from us. */
 static bool memory_is_closed(void) {
@@ -32,10 +33,11 @@ static bool memory_is_closed(void) {
     return scope > '1';
 }
 
-void listener_prepare(bool plain) {
+void listener_prepare(bool plain, bool exits) {
     unsigned long listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
     unsigned long killable = listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     filter_flags = 0;
+    shows_exits = exits;
     if (plain || memory_is_closed()) return;
     if (filter_flags_work(killable)) filter_flags = killable;
     else if (filter_flags_work(listen)) filter_flags = listen;
@@ -66,6 +68,11 @@ static const struct sock_filter undisturbed[] = {
     REFUSE(EPERM),
 };
 
+static const struct sock_filter exits[] = {
+    IF_EQUAL(SYS_exit_group, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+};
+
 static const struct sock_filter execs[] = {
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 2, 0),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 1, 0),
@@ -73,16 +80,17 @@ static const struct sock_filter execs[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 };
 
+#define APPEND(end, part) \
+    ((struct sock_filter *)memcpy(end, part, sizeof part) + sizeof part / sizeof *part)
+
 static int install(bool hold) {
-    struct sock_filter filter[FILTER_NATIVE + (sizeof undisturbed + sizeof execs) / sizeof *execs];
-    char *end = (char *)(filter + filter_start(filter));
-    if (hold) {
-        memcpy(end, undisturbed, sizeof undisturbed);
-        end += sizeof undisturbed;
-    }
-    memcpy(end, execs, sizeof execs);
-    end += sizeof execs;
-    unsigned short length = (unsigned short)((end - (char *)filter) / (long)sizeof *filter);
+    struct sock_filter
+        filter[FILTER_NATIVE + (sizeof undisturbed + sizeof exits + sizeof execs) / sizeof *execs];
+    struct sock_filter *end = filter + filter_start(filter);
+    if (hold) end = APPEND(end, undisturbed);
+    if (shows_exits) end = APPEND(end, exits);
+    end = APPEND(end, execs);
+    unsigned short length = (unsigned short)(end - filter);
     struct sock_fprog program = {length, filter};
     /* A new listener takes the system call; prctl takes no flags: seccomp(2). */
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, filter_flags, &program);

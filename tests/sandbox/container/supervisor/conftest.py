@@ -107,14 +107,14 @@ def shared() -> Iterator[Path]:
 
 @pytest.fixture(params=EACH)
 def each(start: Start, request: pytest.FixtureRequest, shared: Path) -> Watched:
-    how, user, coverage = request.param
-    return watched(start, how, shared, user, coverage)
+    how, user, coverage, *options = request.param
+    return watched(start, how, shared, user, coverage, *options)
 
 
 @pytest.fixture(params=HELD)
 def held(start: Start, request: pytest.FixtureRequest, shared: Path) -> Watched:
-    how, user, coverage = request.param
-    return watched(start, how, shared, user, coverage)
+    how, user, coverage, *options = request.param
+    return watched(start, how, shared, user, coverage, *options)
 
 
 @pytest.fixture

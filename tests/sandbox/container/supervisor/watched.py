@@ -81,23 +81,29 @@ def watched(
     folder: Path,
     user: User = SELF,
     coverage: Coverage = "exec",
+    *options: str,
 ) -> Watched:
-    local = start("unix", *([] if coverage == "exec" else [f"--{coverage}"]))
+    local = start("unix", *([] if coverage == "exec" else [f"--{coverage}"]), *options)
     if local.supervisor.greeting.coverage(how) != coverage:
         pytest.skip(f"this kernel has no {coverage}")
     return Watched(local, how, user, folder, coverage)
 
 
-HELD: list[Any] = [
-    pytest.param(("hold", user, coverage), marks=marks, id=f"hold-{name}{suffix}")
-    for coverage, suffix in (("exec", ""), ("ptrace", "-ptrace"))
-    for name, user, marks in (("self", SELF, ()), ("other", OTHER, as_root))
-]
-EACH: list[Any] = HELD + [
-    pytest.param(("log", user, coverage), marks=marks, id=f"log-{name}{suffix}")
-    for coverage, suffix in (("exec", ""), ("ptrace", "-ptrace"))
-    for name, user, marks in (("self", SELF, ()), ("other", OTHER, as_root))
-]
+OLDER = "--before-6.15"
+"""An option of the supervisor's: as where the kernel does not tell how processes ended."""
+
+
+def ways(how: Interception) -> list[Any]:
+    """All ways in which execs can be seen, for the agent's user and, as root, for another."""
+    return [
+        pytest.param((how, user, *means), marks=marks, id=f"{how}-{name}{suffix}")
+        for suffix, means in (("", ["exec"]), ("-older", ["exec", OLDER]), ("-ptrace", ["ptrace"]))
+        for name, user, marks in (("self", SELF, ()), ("other", OTHER, as_root))
+    ]
+
+
+HELD: list[Any] = ways("hold")
+EACH: list[Any] = HELD + ways("log")
 
 
 def copied(attacks: Path, to: Path) -> Path:

@@ -66,15 +66,11 @@ def test_only_hooks_that_are_there_are_missed() -> None:
         commit(programs(), "pre-commit", "commit-msg", parent="/tmp/git"),
         commit(programs(intact=False), "pre-commit", "commit-msg"),
         commit(programs(), "pre-commit", "commit-msg", ended=end(1)),
+        commit(programs(), "pre-commit", "commit-msg", ended=end(None, ExecOutcome.UNKNOWN)),
     ],
 )
 def test_a_commit_that_was_not_seen_by_all(result: tuple[tuple[str, ...], bool]) -> None:
     assert result[1] is False
-
-
-def test_where_the_kernel_does_not_tell_git_does() -> None:
-    unknown = end(None, ExecOutcome.UNKNOWN)
-    assert commit(programs(), "pre-commit", "commit-msg", ended=unknown)[1]
 
 
 def test_what_a_git_that_has_ended_had_run_is_of_no_use_to_others() -> None:

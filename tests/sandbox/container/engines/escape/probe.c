@@ -57,7 +57,7 @@ static void attempt(const char *name, long result) {
 static void look(const char *name, const char *path) {
     char byte;
     int file = open(path, O_RDONLY);
-    if (file >= 0 && read(file, &byte, 1) == 0) tell(name, false, "it is empty");
+    if (file >= 0 && read(file, &byte, 1) == 0) tell(name, 0, "%s", "it is empty");
     else attempt(name, file);
     if (file >= 0) close(file);
 }

@@ -1,0 +1,87 @@
+"""A virtual machine of QEMU, reached by ssh through a port of this machine's loopback."""
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from socket import socket
+
+from tests.machine.image import Image, Settings
+
+BOOT_SECONDS = 600.0
+PROBE_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One that runs."""
+
+    key: Path
+    port: int
+
+    def command(self, user: str, line: str) -> list[str]:
+        """Give the command that runs a shell's line in it."""
+        options = {
+            "StrictHostKeyChecking": "no",
+            "UserKnownHostsFile": "/dev/null",
+            "LogLevel": "ERROR",
+            "ConnectTimeout": str(PROBE_SECONDS),
+            "ServerAliveInterval": "30",
+        }
+        given = [f"-o{name}={value}" for name, value in options.items()]
+        return ["ssh", *given, "-i", str(self.key), "-p", str(self.port), f"{user}@127.0.0.1", line]
+
+    def run(self, user: str, *argv: str, given: bytes | None = None) -> int:
+        """Run a program, whose output is shown, and return its exit code."""
+        line = shlex.join(argv)
+        return subprocess.run(self.command(user, line), input=given, check=False).returncode
+
+    def check(self, user: str, line: str, given: bytes | None = None) -> None:
+        """Run a shell's line that must not fail."""
+        subprocess.run(self.command(user, line), input=given, check=True)
+
+
+@contextmanager
+def running(image: Image, settings: Settings) -> Iterator[Machine]:
+    """Boot it on a copy of its disk, by KVM where that works, and give it up at the end."""
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        machine = Machine(image.key, probe.getsockname()[1])
+    overlay, log = image.folder / f"overlay-{os.getpid()}", image.folder / "console"
+    create = ("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", image.disk, overlay)
+    subprocess.run(create, check=True)
+    process = subprocess.Popen(
+        (
+            "qemu-system-x86_64", "-machine", "q35,accel=kvm:tcg", "-cpu", "max",
+            "-smp", str(os.cpu_count() or 1), "-m", str(settings.memory_mb),
+            "-kernel", image.folder / "vmlinuz", "-initrd", image.folder / "initrd.img",
+            "-append", "root=/dev/vda rw console=ttyS0 net.ifnames=0 mitigations=off",
+            "-drive", f"file={overlay},format=qcow2,if=virtio,cache=unsafe",
+            # Nothing of it reaches out, and only this machine reaches in.
+            "-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{machine.port}-:22",
+            "-device", "virtio-net-pci,netdev=net", "-device", "virtio-rng-pci",
+            "-display", "none", "-monitor", "none", "-serial", f"file:{log}",
+        ),
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        _await(machine, process, log)
+        yield machine
+    finally:
+        process.kill()
+        process.wait()
+        overlay.unlink(missing_ok=True)
+
+
+def _await(machine: Machine, process: subprocess.Popen[bytes], log: Path) -> None:
+    give_up = time.monotonic() + BOOT_SECONDS
+    while time.monotonic() < give_up and process.poll() is None:
+        tried = subprocess.run(machine.command("root", "true"), check=False, capture_output=True)
+        if tried.returncode == 0:
+            return
+        time.sleep(2)
+    raise SystemExit(f"The machine did not come up; see {log}.")

@@ -4,8 +4,11 @@ https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Container/operat
 Done by hand, because no HTTP library gives a connection away cleanly.
 """
 
+import json
+import re
 import socket
 import ssl
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from sandbox.container.engines.endpoints import Certificates, Endpoint
@@ -82,4 +85,19 @@ def _check(connection: socket.socket, container: str) -> None:
         head += piece
     status = head.split(b"\r\n")[0].decode(errors="replace")
     if not any(f" {good} " in f"{status} " for good in SWITCHED):
-        raise EngineError(f"The engine refused to attach to {container} ({status}).")
+        reason = _reason(connection, head) or status
+        raise EngineError(f"The engine refused to attach to {container} ({reason}).")
+
+
+def _reason(connection: socket.socket, head: bytes) -> str:
+    """Read what the engine says of a refusal, empty where that is nothing.
+
+    Podman makes what it was told of a container only now, and says here what it cannot do.
+    """
+    length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    body, most = b"", min(int(length[1]), HEAD_LIMIT) if length else 0
+    while len(body) < most and (piece := connection.recv(most - len(body))):
+        body += piece
+    with suppress(ValueError, TypeError):
+        return str(json.loads(body)["message"])
+    return ""

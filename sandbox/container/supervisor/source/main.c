@@ -133,11 +133,18 @@ static void raise_descriptors(void) {
     if (raised.rlim_cur > limit.rlim_cur) setrlimit(RLIMIT_NOFILE, &raised);
 }
 
+/* For all that is started here, too: podman without root does not pass the engine's limit on. */
+static void forbid_cores(void) {
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+}
+
 static bool prepare(int count, char **arguments, int *signals) {
     struct means means = {.most = SEE_EXEC};
     while (count > 2 && means_take(&means, arguments[count - 1])) count--;
     take_signals();
     raise_descriptors();
+    forbid_cores();
     bool open = false;
     if (count == 2 && strcmp(arguments[1], "--stdio") == 0) open = open_stdio();
     else if (count == 3 && strcmp(arguments[1], "--unix") == 0) open = open_socket(arguments[2]);

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from sandbox.container.engines import connect
 from sandbox.container.engines.base import Engine
 from sandbox.container.engines.native.engine import NativeEngine
+from sandbox.model.errors import EngineError
 from tests.sandbox.container.engines import root_file_system
 
 TAG = f"sandbox-test-engines:{os.getpid()}"
@@ -23,7 +25,10 @@ def docker(root_archive: Path) -> Iterator[Engine]:
     engine = connect()
     engine.import_image(root_archive, tag=TAG, labels={"sandbox.test": "engines"})
     yield engine
-    engine.remove_image(TAG)
+    # Podman keeps the container of a build that failed, and with it what the build began from.
+    kept: tuple[type[EngineError], ...] = (EngineError,) if engine.info().name == "podman" else ()
+    with suppress(*kept):
+        engine.remove_image(TAG)
     engine.close()
 
 

@@ -1,3 +1,4 @@
+import re
 import tarfile
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_an_image_is_built_run_saved_removed_and_loaded(
 def test_a_build_that_fails_ends_with_its_last_lines(docker: Engine, context: Path) -> None:
     with pytest.raises(ImageError) as caught:
         build(docker, context, 'RUN ["/bin/sh", "-c", "echo why; exit 7"]')
-    assert "non-zero code: 7" in caught.value.message
+    assert re.search(r"(code:|status) 7\b", caught.value.message)
     assert "    why" in caught.value.message.splitlines()
     assert docker.image(MADE) is None
 
@@ -93,9 +94,11 @@ def test_an_archive_that_is_broken_is_not_imported(docker: Engine, tmp_path: Pat
 
 @pytest.mark.engine
 def test_labels_of_an_imported_image_are_kept(docker: Engine, root_archive: Path) -> None:
-    assert docker.import_image(root_archive, tag=MADE, labels=LABELS).labels.items() >= (
-        LABELS.items()
-    )
+    plain = {"sandbox.test.plain": "a name: 1"}
+    # Podman keeps the escapes of a label's value, too; ours are names and digests.
+    labels = plain if docker.info().name == "podman" else plain | LABELS
+    made = docker.import_image(root_archive, tag=MADE, labels=labels)
+    assert made.labels.items() >= labels.items()
     docker.remove_image(MADE)
 
 

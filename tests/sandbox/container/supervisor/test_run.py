@@ -33,6 +33,10 @@ def test_a_signal_is_told(local: Local) -> None:
     assert (done.exit_code, done.signal) == (None, 11)
 
 
+def test_no_command_leaves_a_core_file(local: Local) -> None:
+    assert local.shell("ulimit -Hc").stdout == b"0\n"
+
+
 @pytest.mark.parametrize("size", [0, 1, 65_536, 262_144, 262_145, 5_000_000])
 def test_standard_input_of_any_size_comes_back(local: Local, size: int) -> None:
     data = os.urandom(size)

@@ -38,13 +38,13 @@ def tried(machine: Machine, name: str, engine: EngineSettings, settings: Setting
     user = settings.user if engine.as_user else "root"
     print(f"==> {name}", flush=True)
     machine.check(user, engine.begin)
-    for task in settings.tasks:
+    given = {**engine.environment, "SANDBOX_RUNS": f"/tmp/runs-{name}"}
+    here = ("env", "-C", "/project", *(f"{key}={value}" for key, value in given.items()))
+    codes = []
+    for task in settings.tasks if engine.load else ():
         machine.check(user, engine.load, saved(task))
-    here = ("env", "-C", "/project", f"DOCKER_HOST={engine.address}", f"SANDBOX_RUNS=/tmp/{name}")
-    codes = [
-        machine.run(user, *here, PYTHON, "-m", "sandbox", "run", task, "--agent", "oracle")
-        for task in settings.tasks
-    ]
+        run = (PYTHON, "-m", "sandbox", "run", task, "--agent", "oracle")
+        codes.append(machine.run(user, *here, *run))
     pytest = (PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow")
     codes.append(machine.run(user, *here, *pytest, *engine.tests))
     print(f"==> {name}: {'failed' if any(codes) else 'all holds'}", flush=True)

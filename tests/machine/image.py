@@ -25,10 +25,12 @@ class EngineSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    address: str
-    begin: str
-    load: str
     tests: tuple[str, ...]
+    begin: str = "true"
+    """A shell's line that starts it."""
+    load: str = ""
+    """The command that reads an image; without one no task is run."""
+    environment: dict[str, str] = {}
     as_user: bool = False
 
 
@@ -55,6 +57,11 @@ class Image:
     @property
     def disk(self) -> Path:
         return self.folder / "disk"
+
+    @property
+    def console(self) -> Path:
+        """What the machine prints as it starts."""
+        return self.folder / "console"
 
     @property
     def key(self) -> Path:
@@ -119,7 +126,7 @@ def _set_up(settings: Settings, made: Image, root: Path) -> None:
     for name in ("subuid", "subgid"):
         (root / "etc" / name).write_text(f"{settings.user}:100000:65536\n")
     for home in ("root", f"home/{settings.user}"):
-        (root / home / ".ssh").mkdir(mode=0o700)
+        (root / home / ".ssh").mkdir(mode=0o700, exist_ok=True)
         shutil.copy(made.key.with_suffix(".pub"), root / home / ".ssh/authorized_keys")
     _run("chroot", root, "chown", "-R", f"{settings.user}:", f"/home/{settings.user}/.ssh")
     _run("chroot", root, "systemctl", "--quiet", "enable", "systemd-networkd", "ssh")

@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,41 +47,56 @@ class Machine:
 
 @contextmanager
 def running(image: Image, settings: Settings) -> Iterator[Machine]:
-    """Boot it on a copy of its disk, by KVM where that works, and give it up at the end."""
+    """Boot it on a copy of its disk, and give it up at the end."""
     with socket() as probe:
         probe.bind(("127.0.0.1", 0))
         machine = Machine(image.key, probe.getsockname()[1])
-    overlay, log = image.folder / f"overlay-{os.getpid()}", image.folder / "console"
+    overlay = image.folder / f"overlay-{os.getpid()}"
     create = ("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", image.disk, overlay)
     subprocess.run(create, check=True)
-    process = subprocess.Popen(
-        (
-            "qemu-system-x86_64", "-machine", "q35,accel=kvm:tcg", "-cpu", "max",
-            "-smp", str(os.cpu_count() or 1), "-m", str(settings.memory_mb),
-            "-kernel", image.folder / "vmlinuz", "-initrd", image.folder / "initrd.img",
-            "-append", "root=/dev/vda rw console=ttyS0 net.ifnames=0 mitigations=off",
-            "-drive", f"file={overlay},format=qcow2,if=virtio,cache=unsafe",
-            # Nothing of it reaches out, and only this machine reaches in.
-            "-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{machine.port}-:22",
-            "-device", "virtio-net-pci,netdev=net", "-device", "virtio-rng-pci",
-            "-display", "none", "-monitor", "none", "-serial", f"file:{log}",
-        ),
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    process = None
     try:
-        _await(machine, process, log)
+        for accelerator, processor in (("kvm", "host"), ("tcg", "max")):
+            given = ("-accel", accelerator, "-cpu", processor)
+            process = _begin(image, settings, overlay, machine.port, given)
+            if _is_up(machine, process):
+                break
+        else:
+            raise SystemExit(f"The machine did not come up; see {image.console}.")
         yield machine
     finally:
-        process.kill()
-        process.wait()
+        if process is not None:
+            process.kill()
+            process.wait()
         overlay.unlink(missing_ok=True)
 
 
-def _await(machine: Machine, process: subprocess.Popen[bytes], log: Path) -> None:
+def _begin(
+    image: Image, settings: Settings, disk: Path, port: int, given: Sequence[str]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        (
+            "qemu-system-x86_64", "-machine", "q35", *given,
+            "-smp", str(os.cpu_count() or 1), "-m", str(settings.memory_mb),
+            "-kernel", image.folder / "vmlinuz", "-initrd", image.folder / "initrd.img",
+            "-append", "root=/dev/vda rw console=ttyS0 net.ifnames=0 mitigations=off",
+            "-drive", f"file={disk},format=qcow2,if=virtio,cache=unsafe",
+            # Nothing of it reaches out, and only this machine reaches in.
+            "-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22",
+            "-device", "virtio-net-pci,netdev=net", "-device", "virtio-rng-pci",
+            "-display", "none", "-monitor", "none", "-serial", f"file:{image.console}",
+        ),
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _is_up(machine: Machine, process: subprocess.Popen[bytes]) -> bool:
+    """Wait for it; False where QEMU cannot go on, as without KVM, or nobody answers."""
     give_up = time.monotonic() + BOOT_SECONDS
     while time.monotonic() < give_up and process.poll() is None:
         tried = subprocess.run(machine.command("root", "true"), check=False, capture_output=True)
         if tried.returncode == 0:
-            return
+            return True
         time.sleep(2)
-    raise SystemExit(f"The machine did not come up; see {log}.")
+    process.kill()
+    return False

@@ -98,6 +98,6 @@ def _reason(connection: socket.socket, head: bytes) -> str:
     body, most = b"", min(int(length[1]), HEAD_LIMIT) if length else 0
     while len(body) < most and (piece := connection.recv(most - len(body))):
         body += piece
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, KeyError):
         return str(json.loads(body)["message"])
     return ""

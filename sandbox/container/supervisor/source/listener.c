@@ -1,4 +1,5 @@
-/* The filter that shows each exec of a command, and each exit where the kernel does not, and the way its listener takes to the supervisor. */
+/* The filter that shows each exec of a command, and each exit where the kernel does not tell of it,
+   and the way its listener takes to the supervisor. */
 #include "listener.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@ of the oracle; 1 is the exit code where something failed. Without KVM it takes t
 """
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -60,6 +61,8 @@ def main() -> int:
     named = parser.parse_args().engines or list(settings.engines)
     if unknown := set(named) - set(settings.engines):
         parser.error(f"machine.yaml has no {', '.join(sorted(unknown))}")
+    if os.geteuid():
+        parser.error("only root can make the machine's disk")
     with running(image(settings), settings) as machine:
         machine.check("root", "tar xf - -C /project && chmod -R a+rX /project", project())
         results = [tried(machine, name, settings.engines[name], settings) for name in named]

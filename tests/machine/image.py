@@ -75,8 +75,8 @@ def image(settings: Settings) -> Image:
     pins = ((ROOT / name).read_text() for name in ("pyproject.toml", ".ci/pins.txt"))
     digest = hashlib.sha256("\0".join((*inputs, *pins)).encode()).hexdigest()[:16]
     found = Image(places.cache() / "machine" / digest)
+    packages.install(PROGRAMS, print)
     if not found.disk.exists():
-        packages.install(PROGRAMS, print)
         shutil.rmtree(found.folder.parent, ignore_errors=True)
         found.folder.mkdir(parents=True)
         _make(settings, found)

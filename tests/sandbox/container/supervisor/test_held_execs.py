@@ -59,6 +59,8 @@ def test_a_held_process_that_is_killed_is_told_as_gone(held: Watched) -> None:
 
     held.recorder.decide = kill
     held.shell("/bin/true; exit 0")
+    told = {ExecOutcome.GONE, ExecOutcome.EXITED if held.tells_signals else ExecOutcome.UNKNOWN}
+    assert held.recorder.end("true").outcome in told
     assert held.recorder.end("true").exit_code is None
     assert len(victims) == 1
 

@@ -67,6 +67,12 @@ class Watched:
         self.recorder = Recorder()
         local.supervisor.on_exec(self.recorder)
 
+    @property
+    def tells_signals(self) -> bool:
+        """Whether it is known which signal killed a program below the top level."""
+        features = self.local.supervisor.greeting.features
+        return self.coverage == "ptrace" or "exec_status" in features
+
     def run(self, *argv: str | bytes, **options: Any) -> Completed:  # noqa: ANN401
         options = {"user": self.user, "cwd": str(self.folder), "tag": "tag"} | options
         return self.local.supervisor.run(command(*argv, interception=self.how, **options))

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +54,13 @@ static void attempt(const char *name, long result) {
     tell(name, result != -1, "%s", result == -1 ? strerror(errno) : "it worked");
 }
 
-/* A file or folder that must not be read; one that an engine hides behind /dev/null is empty. */
-static void look(const char *name, const char *path) {
-    char byte;
-    int file = open(path, O_RDONLY);
-    if (file >= 0 && read(file, &byte, 1) == 0) tell(name, 0, "%s", "it is empty");
-    else attempt(name, file);
-    if (file >= 0) close(file);
+/* The kernel's memory, which engines hide behind /dev/null where the kernel shows it. */
+static void kernel_memory(void) {
+    struct stat found;
+    int file = open("/proc/kcore", O_RDONLY);
+    bool hidden = file >= 0 && fstat(file, &found) == 0 && found.st_rdev == makedev(1, 3);
+    if (hidden) tell("read /proc/kcore", 0, "%s", "it is /dev/null");
+    else attempt("read /proc/kcore", file);
 }
 
 /* Something that must not be found. */
@@ -162,13 +163,14 @@ static void kernel_files(void) {
         snprintf(name, sizeof name, "write to %s", written[i]);
         attempt(name, open(written[i], O_WRONLY));
     }
-    static const char *readable[] = {"/proc/kcore", "/proc/1/environ", "/proc/1/mem", "/proc/1/maps",
+    kernel_memory();
+    static const char *readable[] = {"/proc/1/environ", "/proc/1/mem", "/proc/1/maps",
         "/proc/1/root/etc", "/proc/1/cwd/etc", "/proc/1/fd/0", "/sys/kernel/debug/tracing",
         "/sys/firmware/dmi"};
     for (unsigned i = 0; i < sizeof readable / sizeof *readable; i++) {
         char name[96];
         snprintf(name, sizeof name, "read %s", readable[i]);
-        look(name, readable[i]);
+        attempt(name, open(readable[i], O_RDONLY));
     }
     forget();
     FILE *symbols = fopen("/proc/kallsyms", "r");

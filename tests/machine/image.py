@@ -3,8 +3,7 @@
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,13 +90,11 @@ def _make(settings: Settings, made: Image) -> None:
     _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", made.key)
     print("==> installing the project into it")
     _set_up(settings, made, root)
-    with _proc(root):
-        _run("chroot", root, "make", "-C", "/project", "environment")
-        warm = "import platform; from sandbox.container.supervisor import compiler as c; "
-        warm += "c.binary(platform.machine())"
-        for user in ("root", settings.user):
-            python = f"cd /project && .venv/bin/python -c '{warm}'"
-            _run("chroot", root, "su", "-", user, "-c", python)
+    _inside(root, "make", "-C", "/project", "environment")
+    warm = "import platform; from sandbox.container.supervisor import compiler as c; "
+    warm += "c.binary(platform.machine())"
+    for user in ("root", settings.user):
+        _inside(root, "su", "-", user, "-c", f"cd /project && .venv/bin/python -c '{warm}'")
     for name in ("vmlinuz", "initrd.img"):
         shutil.copy(next((root / "boot").glob(f"{name}-*")), made.folder / name)
     partial = made.folder / "partial"
@@ -143,13 +140,10 @@ def project() -> bytes:
     return _run("tar", "cf", "-", "-C", ROOT, "--null", "--files-from=-", given=listed)
 
 
-@contextmanager
-def _proc(root: Path) -> Iterator[None]:
-    _run("mount", "--bind", "/proc", root / "proc")
-    try:
-        yield
-    finally:
-        _run("umount", root / "proc")
+def _inside(root: Path, *argv: str) -> None:
+    """Run a program there with /proc, in a mount name space that ends with it."""
+    line = 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"'
+    _run("unshare", "--mount", "sh", "-c", line, root, *argv)
 
 
 def _run(*argv: str | Path, given: bytes | None = None) -> bytes:

@@ -36,6 +36,9 @@ EXECS_TOLD = 10_000
 HOME = "/home/agent"
 """The agent's home; worktrees lie in it."""
 
+WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/", "/proc/", "/run/")  # noqa: S108
+"""Folders of the container in which any user, or the agent, may put a program, or a way to one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:

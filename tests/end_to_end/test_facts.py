@@ -167,6 +167,14 @@ PACKAGE = (
     "s=$(echo /opt/venv/lib/python3.*/site-packages); mkdir $s/own-1.dist-info; echo > $s/own.py;"
     " echo > $s/own-1.dist-info/entry_points.txt"
 )
+PYTHON = "/opt/venv/bin/python"
+MEANWHILE = """cat > /tmp/m.py <<'E'
+import os, subprocess, sys
+tests = subprocess.Popen(["pytest", *sys.argv[1:]])
+open("conftest.py", "w").write("import os; os.remove('conftest.py'); os._exit(0)")
+tests.wait()
+E
+python /tmp/m.py"""
 FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site-packages/pytest.py"
 
 
@@ -188,6 +196,8 @@ FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site
         (f"python -c '{CODE}' {TESTS}", (TESTS,)),
         (f"cd /tmp && python -P -m pytest $OLDPWD/{TESTS}", (TESTS,)),
         (f"cd / && python -m pytest $OLDPWD/{TESTS}", (TESTS,)),
+        (f"mkdir -p ~/.local/bin; PATH=~/.local/bin:$PATH python -m pytest {TESTS}", (TESTS,)),
+        (f"HOME=/tmp pytest {TESTS}; echo > ~/notes; cp README.md /tmp", (TESTS,)),
     ],
 )
 def test_a_run_of_tests_is_one_wherever_it_is_started(
@@ -223,6 +233,9 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
         (f"{FORGED}; cd /tmp; v/bin/python -Pm pytest $OLDPWD/{TESTS}", "/tmp/v/bin/python"),
         (f"cd docs; echo > pytest.py; python -c '{CODE}' ../{TESTS}; rm pytest.py",
          "docs/pytest.py"),
+        (f"{FORGED}; (PATH=/tmp/v/bin:$PATH; exec -a python {PYTHON} -m pytest {TESTS})", "$PATH"),
+        (f"echo > ~/conftest.py; pytest {TESTS}", "/home/agent/conftest.py"),
+        (f"{MEANWHILE} {TESTS}", "conftest.py"),
     ],
 )  # fmt: skip
 def test_what_another_runner_says_proves_nothing(happen: Happen, line: str, culprit: str) -> None:

@@ -106,7 +106,13 @@ class LocalSession:
         self.observer = observer
 
     def watch(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        reading: Sequence[str] = (),
+        within: Sequence[str] = (),
+        only: Sequence[str] = (),
     ) -> None:
         """What differs is told when it is asked for."""
         self.notice = FakeNotice(lambda: self.manifest(roots, digest=True), roots, excluding)

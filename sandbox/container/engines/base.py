@@ -189,13 +189,21 @@ class Session(Protocol):
         """
 
     def watch(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        reading: Sequence[str] = (),
+        within: Sequence[str] = (),
+        only: Sequence[str] = (),
     ) -> None:
         """Tell the observer from now on what happens to files below folders; once in a session.
 
         `excluding` are absolute paths, or names without a slash wherever they stand; of the files
-        `reading` it is told when somebody reads them. What came before an exec, or before the end
-        of one, is told before it. OSError where nothing can be watched.
+        `reading` it is told when somebody reads them. Of the folders `within` only the paths
+        `only`, what lies below them, and files and links on the way to them count. What came
+        before an exec, or before the end of one, is told before it. OSError where nothing can be
+        watched.
         """
 
     def settle(self) -> None:

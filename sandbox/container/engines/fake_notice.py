@@ -47,7 +47,7 @@ class FakeNotice:
         }
 
     def _is_watched(self, path: str) -> bool:
-        if not any(path.startswith(root.rstrip("/") + "/") for root in self.roots):
+        if not any(f"{path}/".startswith(root.rstrip("/") + "/") for root in self.roots):
             return False
         parts = path.split("/")
         above = {"/".join(parts[:count]) for count in range(2, len(parts) + 1)}

@@ -144,13 +144,19 @@ class FakeSession:
         self._observer = observer
 
     def watch(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        reading: Sequence[str] = (),
+        within: Sequence[str] = (),
+        only: Sequence[str] = (),
     ) -> None:
         """Notice what happens to files below folders, whenever it is asked; not who reads them."""
-        del reading
+        del reading, within
         self._notice = FakeNotice(
             lambda: {path: node.entry(path, digest=True) for path, node in self._files.walk(b"/")},
-            roots,
+            (*roots, *only),
             excluding,
         )
 

@@ -121,11 +121,18 @@ class Supervisor(RemoteFiles):
         return listener
 
     def watch(
-        self, roots: Sequence[str], *, excluding: Sequence[str] = (), reading: Sequence[str] = ()
+        self,
+        roots: Sequence[str],
+        *,
+        excluding: Sequence[str] = (),
+        reading: Sequence[str] = (),
+        within: Sequence[str] = (),
+        only: Sequence[str] = (),
     ) -> None:
         """Tell the observer from now on what happens to files below folders."""
         self._execs.begin()
-        payload = bytes(4) + b"".join(map(protocol.strings, (roots, excluding, reading)))
+        lists = (roots, excluding, reading, within, only)
+        payload = bytes(4) + b"".join(map(protocol.strings, lists))
         self._ask(Request.WATCH, payload, " ".join(roots))
 
     def settle(self) -> None:

@@ -27,6 +27,9 @@ from sandbox.rules.monitors.steps import Step
 _PYTHON = re.compile(r"python[\d.]*")
 _PYTEST = frozenset({"pytest", "py.test"})
 _NODE = frozenset({"node", "nodejs"})
+_OF_MAKE = frozenset({"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES"})
+"""Variables that make takes options and rules from."""
+
 _LOCAL = frozenset({"--no-install", "--no", "--offline", "--"})
 """Options of npx in front of a program that is installed."""
 
@@ -86,9 +89,8 @@ def selected_by(
     process = unwrapped(ShellCommand(tuple(argv), environment, "", ""))
     if process is None:
         return None
-    selection = (
-        (context.worktree,) if _is_own_make(process, folder, context) else _selection(process)
-    )
+    made = replace(process, environment=tuple(one for one in environment if one[0] in _OF_MAKE))
+    selection = (context.worktree,) if _is_own_make(made, folder, context) else _selection(process)
     if selection is None:
         return None
     return _roots(selection, folder, context)

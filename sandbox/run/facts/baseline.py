@@ -13,6 +13,7 @@ from sandbox.model.base import Record
 from sandbox.model.layer import Layer
 from sandbox.model.session import FileEntry, FileKind, Touch
 from sandbox.model.task import Task
+from sandbox.run.facts import settings
 
 NAMES = ("__pycache__", ".pytest_cache")
 """Folders of caches, wherever they stand: nothing that a rule looks at."""
@@ -45,6 +46,8 @@ class Runtimes(Record):
     """The folders of each framework's runner."""
 
     folders: dict[str, tuple[str, ...]]
+    tools: dict[str, tuple[str, ...]]
+    """Names of programs that a runner calls to make what it then tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Watched:
     """Folders of the test runner."""
     excluded: tuple[str, ...]
     framework: str = "pytest"
+    settings: tuple[str, ...] = ()
+    """Files from which the runner takes settings, in folders that are not watched otherwise."""
 
     @classmethod
     def of(cls, task: Task, worktree: str) -> "Watched":
@@ -69,7 +74,17 @@ class Watched:
         generated = {_absolute(each, worktree) for each in folders}
         objects = f"{worktree}/.git/objects"
         excluded = (objects, *NAMES, *sorted(generated - {*runtime}))
-        return cls(worktree, runtime, excluded, task.tests.framework)
+        framework = task.tests.framework
+        return cls(worktree, runtime, excluded, framework, settings.files_of(framework))
+
+    def is_settings(self, path: str) -> bool:
+        """Whether an absolute path is of a file of settings, or of what leads to one."""
+        return any(path == each or each.startswith(path + "/") for each in self.settings)
+
+    def is_tool(self, path: str) -> bool:
+        """Whether a program has the name of one that the runner calls."""
+        tools = _all_runtimes().tools.get(self.framework, ())
+        return path.rpartition("/")[2] in tools
 
     @property
     def roots(self) -> tuple[str, ...]:

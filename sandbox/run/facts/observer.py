@@ -12,19 +12,19 @@ from sandbox.model.atom import Atom
 from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
-from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
+from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.covered_tests import runs_of, selected_by, starts_another
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
-from sandbox.run.facts import variables
+from sandbox.run.facts import settings, variables
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
-from sandbox.run.facts.runners import foreign_to
+from sandbox.run.facts.runners import foreign_to, take_tool
 from sandbox.run.facts.scripted_user import ScriptedUser
 from sandbox.run.facts.shown import ShownFiles
 from sandbox.run.facts.worktree import Moment, Worktree
@@ -92,7 +92,13 @@ class Facts(ExecObserver):
             base = baseline(self._session, image, self._task.world.layer, watched)
             self._know(base, watched)
             named = sorted(path for path in base if self._relative(path) in self._shown)
-            self._session.watch(watched.roots, excluding=watched.excluded, reading=named)
+            self._session.watch(
+                watched.roots,
+                excluding=watched.excluded,
+                reading=named,
+                within=(HOME,) if watched.settings else (),
+                only=watched.settings,
+            )
         except OSError:
             self._notes.note(FactsLost(), "")
 
@@ -143,6 +149,8 @@ class Facts(ExecObserver):
         refused = self._notes.seen(execution)
         if not refused and not execution.problem:
             self._programs.seen(execution)
+            if self._worktree is not None:
+                take_tool(self._worktree, execution)
             if self._worktree is not None and self._selected(execution) is not None:
                 self._moments[execution.number] = self._worktree.moment
         return refused
@@ -224,7 +232,9 @@ class Facts(ExecObserver):
 
     def _know(self, base: Baseline, watched: Watched) -> None:
         changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)
-        worktree = Worktree(base, watched, self._task.scope, changes, self._plugs_in)
+        worktree = Worktree(
+            base, watched, self._task.scope, changes, self._plugs_in, self._sets_nothing
+        )
         hooks = f"{self._root}/.git/hooks"
         executable = (
             path.removeprefix(hooks + "/")
@@ -261,6 +271,14 @@ class Facts(ExecObserver):
         except OSError:
             return True  # whatever it was
         return b"pytest11" in data or len(data) == NAMED_BYTES  # or is cut there
+
+    def _sets_nothing(self, path: str) -> bool:
+        """Whether a file of settings leaves the test runner as it is."""
+        try:
+            data = self._session.read(paths.raw(path), limit=NAMED_BYTES)
+        except OSError:
+            return False
+        return settings.sets_nothing(self._task.tests.framework, path, data)
 
     def _text(self, path: str) -> str:
         try:

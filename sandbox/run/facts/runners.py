@@ -26,7 +26,15 @@ def foreign_to(
     if execution.environment_truncated:
         found.append("more variables than are told")
     given = variables.pairs(execution.environment)
-    return (*found, *variables.misleading(given, worktree.root, cwd))
+    return (*found, *variables.misleading(given, worktree.root, cwd, worktree.framework))
+
+
+def take_tool(worktree: Worktree, execution: Exec) -> None:
+    """Keep that a program which may be in the place of a compiler runs, whoever runs tests now."""
+    cwd = paths.text(execution.cwd)
+    for path in (paths.text(execution.program), paths.text(execution.resolved)):
+        if worktree.is_tool(path):
+            worktree.stand_in(posixpath.normpath(posixpath.join(cwd, path)))
 
 
 def _called(execution: Exec, name: str, cwd: str) -> str:

@@ -10,7 +10,7 @@ from sandbox.model import path_text as paths
 from sandbox.model.base import Record
 from sandbox.model.errors import UndecidedError
 from sandbox.model.patterns import expression
-from sandbox.run.facts.worktree import WRITABLE
+from sandbox.model.session import WRITABLE
 
 
 class Harmless(Record):
@@ -20,6 +20,8 @@ class Harmless(Record):
     """By variable, in capitals: an expression that matches the whole value."""
     folders: tuple[str, ...]
     """Variables that hold folders, with colons between them."""
+    only: dict[str, tuple[str, ...]]
+    """By variable: the test frameworks whose runner reads it, where others do not."""
 
 
 def pairs(environment: Iterable[bytes]) -> tuple[tuple[str, str], ...]:
@@ -28,12 +30,14 @@ def pairs(environment: Iterable[bytes]) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, _, value in split)
 
 
-def misleading(environment: Iterable[tuple[str, str]], worktree: str, cwd: str) -> tuple[str, ...]:
-    """Name the variables that may make a run of tests prove nothing."""
+def misleading(
+    environment: Iterable[tuple[str, str]], worktree: str, cwd: str, framework: str = "pytest"
+) -> tuple[str, ...]:
+    """Name the variables that may make a run of tests by a framework prove nothing."""
     known = _known()
     found = []
     for name, value in environment:
-        if not value:
+        if not value or framework not in known.only.get(name, (framework,)):
             continue
         if name in known.folders:
             harmless = all(_is_own(each, worktree, cwd) for each in value.split(":"))

@@ -11,7 +11,7 @@ from sandbox.model import path_text as paths
 from sandbox.model.change import WORK, Owner
 from sandbox.model.fact import Changed
 from sandbox.model.scopes import owner_of
-from sandbox.model.session import HOME, Touch, TouchKind
+from sandbox.model.session import WRITABLE, Touch, TouchKind
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
 from sandbox.run.facts.shadows import Shadows, is_code
@@ -41,9 +41,6 @@ NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
 TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
 """Files of tests, and what builds them: of those that the task forbids to change."""
 
-WRITABLE = (f"{HOME}/", "/tmp/", "/var/tmp/", "/dev/", "/proc/", "/run/")  # noqa: S108
-"""Folders of the container in which any user, or the agent, may put a program, or a way to one."""
-
 HAD = 200_000
 """Contents of paths that are remembered; those beyond are not known again."""
 
@@ -68,12 +65,16 @@ class Worktree:
         scope: Scope,
         named: frozenset[str] = frozenset(),
         plugs_in: Callable[[str], bool] = lambda _: True,
+        sets_nothing: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Know what there was; changes of what is `named` are told although tools write it.
 
-        `plugs_in` reads whether a file names plugins of the test runner.
+        `plugs_in` reads whether a file names plugins of the test runner, `sets_nothing` whether one
+        of its settings leaves it as it is.
         """
-        self._plugs_in = plugs_in
+        self._plugs_in, self._sets_nothing = plugs_in, sets_nothing
+        self._harmless = set[str]()
+        """Files of settings that leave the runner as it is."""
         self._plugins, self._links = set[str](), set[str]()
         """Paths that were ever a file that names plugins, or a link, since the start."""
         self._named = named
@@ -87,6 +88,8 @@ class Worktree:
         self._changed: list[str] = []
         """Paths of the worktree, each time one of them was changed."""
         self._shadows = _shadows(base, watched)
+        self._folders = {folder for path in base for folder in _above(path)}
+        """Every folder in which something was ever known."""
 
     def take(self, touch: Touch) -> Iterator[Changed]:
         """Take a touch of a file, or of what is gone; give what is other than before."""
@@ -95,11 +98,22 @@ class Worktree:
             yield from self._put(path, held(touch))
         elif path in self._base or path in self._now:
             yield from self._put(path, None)
-        else:
+        elif path in self._folders:
             below = path + "/"
             known = {*self._base, *self._now}
             for each in sorted(each for each in known if each.startswith(below)):
                 yield from self._put(each, None)
+        elif self._decides(path, vanished=True):  # it came and went before anybody looked
+            self._decisive.append(path)
+
+    def is_tool(self, path: str) -> bool:
+        """Whether a program has the name of one that the test runner calls."""
+        return self._watched.is_tool(path)
+
+    def stand_in(self, path: str) -> None:
+        """Take that a program of this path runs, perhaps in the place of one of the image's."""
+        if self.is_foreign(path):
+            self._decisive.append(path)
 
     def rebase(self, touch: Touch) -> None:
         """Take what the user has done to a file of theirs as what there was at the start."""
@@ -146,6 +160,11 @@ class Worktree:
         return self._watched.worktree
 
     @property
+    def framework(self) -> str:
+        """That of the tests."""
+        return self._watched.framework
+
+    @property
     def tree(self) -> str:
         """SHA-256 over what is not as at the start and not somebody's cache, nor git's own."""
         differing = {
@@ -174,6 +193,8 @@ class Worktree:
         old, base = self.holds(path), self._base.get(path)
         if new is not None:
             self._look(path, new)
+        if self._decides(path):  # whatever it holds: it may have held something else meanwhile
+            self._decisive.append(path)
         if _content(old) == _content(new) and (new is None or new.digest):
             return
         same = _content(new) == _content(base) and (new is None or bool(new.digest))
@@ -181,8 +202,7 @@ class Worktree:
             self._now.pop(path, None)
         else:
             self._now[path] = new
-            if self._decides(path):
-                self._decisive.append(path)
+            self._folders.update(_above(path))
         if self._is_seen(path) and not self._is_gits(path):
             self._changed.append(self.relative(path))
             yield Changed(
@@ -201,6 +221,10 @@ class Worktree:
             self._links.add(path)
         elif path.endswith(PLUGINS) and self._plugs_in(path):
             self._plugins.add(path)
+        elif self._watched.is_settings(path) and self._sets_nothing(path):
+            self._harmless.add(path)
+        else:
+            self._harmless.discard(path)
 
     def _has_been(self, path: str, found: Held | None) -> bool:
         """Whether a path holds what it held at any time before."""
@@ -220,8 +244,13 @@ class Worktree:
     def _is_gits(self, path: str) -> bool:
         return self.relative(path).startswith(".git/")
 
-    def _decides(self, path: str) -> bool:
-        """Whether the outcome of a test run may be this path's doing, and not the agent's work."""
+    def _decides(self, path: str, *, vanished: bool = False) -> bool:
+        """Whether the outcome of a test run may be this path's doing, and not the agent's work.
+
+        Of what has `vanished` nothing is known but its path.
+        """
+        if self._watched.is_settings(path):
+            return path not in self._harmless
         if any(path.startswith(folder + "/") for folder in self._watched.runtime):
             known = path in self._base and path.rpartition("/")[2] not in NOTES
             loaded = path.endswith(LOADED) or path in self._plugins
@@ -233,11 +262,11 @@ class Worktree:
         if owner in (*WORK, Owner.GIT):
             return False
         if owner in NOBODYS and TESTS.search(relative):
-            return True
+            return not vanished or is_code(relative)  # runs of tests write and remove other files
         if owner in NOBODYS and path in self._base and is_code(relative):
             return True
         new = path not in self._base
-        link = path in self._links
+        link = vanished or path in self._links
         return decides_by_name(relative) or (new and self._shadows.hides(relative, link=link))
 
     def _is_nested(self, path: str) -> bool:
@@ -255,6 +284,12 @@ class Worktree:
 
 def _content(found: Held | None) -> tuple[str, str, bool] | None:
     return None if found is None else found.content
+
+
+def _above(path: str) -> Iterator[str]:
+    """Give the folders that a path lies in."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _shadows(base: Baseline, watched: Watched) -> Shadows:

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "called.h"
 #include "protocol.h"
 #include "sha256.h"
 
@@ -150,7 +151,7 @@ static int arguments_into(struct sink *sink, uint64_t vector) {
 
 /* What the environment has of telling variables; false where the host is not told all of it. */
 static bool variables_into(struct variables *variables, uint64_t vector) {
-    static char text[VARIABLE_LONGEST];
+    static char text[PATH_VARIABLE + 8];
     uint64_t pointers[POINTERS];
     bool whole = true;
     for (size_t seen = 0; vector && seen < POINTERS_MOST;) {
@@ -324,11 +325,17 @@ static enum reading read_all(struct exec *exec, const struct seccomp_notif *aske
     sink_close(&sink, length);
     if (!variables_into(&exec->variables, asked->data.args[at ? 3 : 2]))
         exec->flags |= EXECUTION_VARIABLES_CUT;
+    exec_find_called(exec);
     if (reading == READ_WELL && bad) {
         *problem = bad;
         return READ_MISSING;
     }
     return reading;
+}
+
+void exec_find_called(struct exec *exec) {
+    if (!exec->told || !called_elsewhere(exec)) return;
+    if (!variables_tell_path(&exec->variables)) exec->flags |= EXECUTION_VARIABLES_CUT;
 }
 
 static void look_at_present(struct exec *exec) {

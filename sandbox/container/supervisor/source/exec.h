@@ -62,6 +62,8 @@ enum reading exec_stopped(struct exec *exec, pid_t pid, int *problem);
 bool exec_begin(struct exec *exec, pid_t pid);
 void exec_add_words(struct exec *exec, const unsigned char *bytes, size_t length);
 void exec_forget_words(struct exec *exec);
+/* Tells of PATH where the program finds its own files by it, and not those beside it. */
+void exec_find_called(struct exec *exec);
 /* A string of a process: 0 or an errno. */
 int exec_text(pid_t pid, uint64_t address, char *into, size_t size);
 /* The process of a thread, which has a number of its own unless it is the first. */

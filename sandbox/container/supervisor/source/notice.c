@@ -34,6 +34,8 @@ static int place_of[PENDING_SLOTS]; /* 0: free; else one more than the place in 
 static uint32_t watch_id;
 static char *texts;
 static char **excluded, **named;
+static char **roots;           /* watched whole, */
+static char **narrow, **only;  /* and folders of which these paths alone are */
 static uint64_t looked_us;
 static bool lost;
 static void (*tell_ends)(bool git);
@@ -170,22 +172,52 @@ static void note(const char *path, enum cause cause) {
     place_of[at] = waiting;
 }
 
-/* By its whole path, or by its last component where the exclusion has no slash. */
+/* Whether a path is another, or a folder above it. */
+static bool leads_to(const char *path, const char *other) {
+    size_t length = strlen(path);
+    return strncmp(path, other, length) == 0 && (!other[length] || other[length] == '/');
+}
+
+static bool lies_in(const char *path, char **folders) {
+    for (char **each = folders; each && *each; each++)
+        if (leads_to(*each, path)) return true;
+    return false;
+}
+
+static bool is_led_to(const char *path, char **paths) {
+    for (char **each = paths; each && *each; each++)
+        if (leads_to(path, *each)) return true;
+    return false;
+}
+
+/* By its whole path, or by its last component where the exclusion has no slash; or for where it lies
+   all but a few are meant. */
 static bool is_excluded(const char *path) {
     const char *name = strrchr(path, '/') + 1;
+    if (lies_in(path, narrow) && !lies_in(path, roots) && !lies_in(path, only) &&
+        !is_led_to(path, only))
+        return true;
     for (char **each = excluded; each && *each; each++)
         if (strcmp(strchr(*each, '/') ? path : name, *each) == 0) return true;
     return false;
 }
 
+/* Whether a folder is watched whole for its own sake, and not for that of one above it. */
+static bool is_anothers(const char *path, const char *root) {
+    for (char **each = roots; each && *each; each++)
+        if (strcmp(path, *each) == 0) return strcmp(path, root) != 0;
+    return false;
+}
+
 /* Watches a folder and all below it; `news`: and what it holds has just come there. A folder is
-   watched before it is looked into, so nothing that comes meanwhile is missed. */
-static void watch_tree(const char *root, bool news) {
+   watched before it is looked into, so nothing that comes meanwhile is missed. False where there is
+   none any more. */
+static bool watch_tree(const char *root, bool news) {
     static struct walk walk;
     walk_prepare(&walk);
-    bool found = walk_start(&walk, root);
+    bool there = walk_start(&walk, root), found = there;
     while (found && !walk.problem) {
-        if (!is_excluded(walk.path) && !walk.refused) {
+        if (!is_excluded(walk.path) && !walk.refused && !is_anothers(walk.path, root)) {
             if (!entry_is_directory(&walk.entry)) {
                 if (news) note(walk.path, WRITTEN);
             } else if (folders_add(walk.path, false)) {
@@ -199,6 +231,7 @@ static void watch_tree(const char *root, bool news) {
     }
     if (walk.problem) lost = true;
     walk_release(&walk);
+    return there;
 }
 
 static void take(const struct inotify_event *event) {
@@ -221,7 +254,7 @@ static void take(const struct inotify_event *event) {
         note(path, LEFT);
         tell_pending(true); /* before what comes in its place */
     }
-    if (event->mask & (IN_CREATE | IN_MOVED_TO)) watch_tree(path, true);
+    if (event->mask & (IN_CREATE | IN_MOVED_TO) && !watch_tree(path, true)) note(path, LEFT);
 }
 
 /* Takes what the kernel's queue holds. Where `patient`, what is pending is told before it is too much
@@ -295,24 +328,21 @@ static bool take_list(struct cursor *payload, char **into, char ***list) {
 }
 
 void notice_watch(uint32_t id, struct cursor *payload) {
-    char **roots = NULL;
     take_u32(payload);
     if (texts) return reply_error(id, EBUSY, "watch");
     /* Every string is shorter here than in the frame, and none may be written past the end. */
     texts = malloc(payload->left + PATH_MAX);
     char *into = texts;
     bool well = texts && take_list(payload, &into, &roots) &&
-                take_list(payload, &into, &excluded) && take_list(payload, &into, &named);
+                take_list(payload, &into, &excluded) && take_list(payload, &into, &named) &&
+                take_list(payload, &into, &narrow) && take_list(payload, &into, &only);
     if (!well || !cursor_done(payload)) return reply_fault("malformed watch request");
-    if (!folders_open()) {
-        free(roots);
-        return reply_error(id, errno, "watch");
-    }
+    if (!folders_open()) return reply_error(id, errno, "watch");
     watch_id = id;
     for (char **root = roots; *root; root++) watch_tree(*root, false);
+    for (char **folder = narrow; *folder; folder++) watch_tree(*folder, false);
     for (char **file = named; *file; file++)
         if (!folders_add(*file, true) && errno != ENOENT && errno != ENOTDIR) lost = true;
-    free(roots);
     reply_number(REPLY_OK, id, (uint32_t)folders_count());
 }
 

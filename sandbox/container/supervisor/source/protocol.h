@@ -71,6 +71,8 @@
 
 #define MANIFEST_DIGEST 1
 
+#define AGENT_HOME "/home/agent" /* where the agent is at home: other values of HOME are told */
+
 #define TOUCHED_FILE 0          /* something stands there now that is no folder */
 #define TOUCHED_GONE 1
 #define TOUCHED_READ 2

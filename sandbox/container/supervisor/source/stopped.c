@@ -52,7 +52,7 @@ static bool read_words(struct exec *exec, const char *prefix, size_t skip) {
 
 static void read_variables(struct exec *exec) {
     static unsigned char piece[PIECE];
-    static char text[VARIABLE_LONGEST];
+    static char text[PATH_VARIABLE + 8];
     ssize_t got;
     size_t filled = 0;
     int fd = open_of(exec->pid, "environ", O_RDONLY);
@@ -114,6 +114,7 @@ static bool read_all(struct exec *exec) {
 enum reading exec_stopped(struct exec *exec, pid_t pid, int *problem) {
     *problem = EACCES;
     bool whole = exec_begin(exec, pid) && read_all(exec);
+    if (whole) exec_find_called(exec);
     user_leave();
     return whole ? READ_WELL : READ_REFUSED;
 }

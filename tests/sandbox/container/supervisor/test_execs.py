@@ -3,7 +3,9 @@
 import itertools
 import os
 import signal
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,51 @@ def test_variables_that_change_what_a_program_does_are_told(each: Watched) -> No
         b"npm_config_script_shell=/bin/true",
     ]
     assert each.recorder.one("sh").environment == ()
+
+
+@pytest.fixture
+def folders() -> Iterator[tuple[str, str]]:
+    """Two folders with a `python` each, for any user; it stands for Python, which is not needed."""
+    with tempfile.TemporaryDirectory() as above:
+        Path(above).chmod(0o755)
+        made = f"{above}/first", f"{above}/second"
+        for folder in made:
+            Path(folder).mkdir()
+            Path(folder, "python").symlink_to("/bin/true")
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("PATH=FIRST:$PATH python", False),
+        ("PATH=FIRST/:$PATH python", False),
+        ("PATH=/no:SECOND python", False),
+        ("cd FIRST; PATH=.:SECOND python", False),
+        ("cd FIRST; PATH=:SECOND python", False),
+        ("(PATH=FIRST; exec -a perl SECOND/python)", False),
+        ("(PATH=FIRST; exec -a SECOND/python SECOND/python)", False),
+        ("(PATH=/no; exec -a python SECOND/python)", False),
+        ("(PATH=FIRST; exec -a python SECOND/python)", True),
+        ("(PATH=/no:FIRST:SECOND; exec -a python SECOND/python)", True),
+        ("cd FIRST; (PATH=.; exec -a python SECOND/python)", True),
+        ("cd FIRST; (PATH=:; exec -a python SECOND/python)", True),
+    ],
+)
+def test_path_is_told_where_python_would_find_itself_elsewhere_by_it(
+    each: Watched, folders: tuple[str, str], line: str, told: bool
+) -> None:
+    first, second = folders
+    line = line.replace("FIRST", first).replace("SECOND", second)
+    assert each.run("bash", "-c", f"{line}; exit $?").exit_code == 0
+    names = [name.partition(b"=")[0] for name in each.recorder.one("python").environment]
+    assert names == ([b"PATH"] if told else [])
+
+
+def test_a_home_of_ones_own_is_told(each: Watched) -> None:
+    assert each.shell("HOME=/tmp/h /bin/true; HOME=/home/agent /bin/false; :").exit_code == 0
+    assert each.recorder.one("true").environment == (b"HOME=/tmp/h",)
+    assert each.recorder.one("false").environment == ()
 
 
 def test_many_and_long_variables_are_cut_and_lose_nothing_else(each: Watched) -> None:

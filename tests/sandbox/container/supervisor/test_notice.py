@@ -87,6 +87,34 @@ def shell(local: Local, folder: Path, line: str) -> None:
     local.supervisor.settle()
 
 
+def test_of_some_folders_a_few_files_alone_are_told(local: Local, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "work").mkdir(parents=True)
+    (home / "other").mkdir()
+    observer = Told(home)
+    local.supervisor.on_exec(observer)
+    wanted = [f"{home}/{path}" for path in (".set/deep/env", "setup.cfg")]
+    local.supervisor.watch([f"{home}/work"], within=[str(home)], only=wanted)
+    line = (
+        "echo > other/a; echo > b; mkdir -p .set/deep .set/no; echo > .set/deep/env;"
+        " echo > .set/deep/x; echo > .set/x; echo > work/c; echo > setup.cfg"
+    )
+    shell(local, home, line)
+    assert observer.take() == ["wrote .set/deep/env", "wrote work/c", "wrote setup.cfg"]
+    shell(local, home, "rm -r .set; mkdir .new .set; echo > .new/env; mv .new .set/deep")
+    assert observer.take() == ["gone .set/deep/env", "wrote .set/deep/env"]
+    shell(local, home, "rm -r .set; ln -s other .set; mv work gone; mv gone work")
+    told = ["gone .set/deep/env", "wrote .set", "gone work", "wrote work/c"]
+    assert observer.take() == told
+
+
+def test_a_folder_that_came_and_went_is_told_as_gone(
+    local: Local, folder: Path, told: Told
+) -> None:
+    shell(local, folder, "python3 -c \"import os; os.mkdir('json'); os.rmdir('json')\"")
+    assert told.take() == ["gone json"]
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -5,7 +5,7 @@ import pytest
 from sandbox.model.session import Exec
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Held, Watched
-from sandbox.run.facts.runners import foreign_to
+from sandbox.run.facts.runners import foreign_to, take_tool
 from sandbox.run.facts.worktree import Worktree
 
 ROOT, VENV = "/home/agent/x", "/opt/venv"
@@ -17,10 +17,9 @@ BASE = {
 WATCHED = Watched(ROOT, (VENV, f"{ROOT}/node_modules"), ())
 
 
-def foreign(line: str, program: str, resolved: str = "/usr/bin/x", cwd: str = ROOT) -> list[str]:
-    worktree = Worktree(BASE, WATCHED, Scope())
+def execution(line: str, program: str, resolved: str, cwd: str = ROOT) -> Exec:
     argv = tuple(line.split())
-    execution = Exec(
+    return Exec(
         number=1,
         tag="1",
         program=program.encode(),
@@ -35,7 +34,12 @@ def foreign(line: str, program: str, resolved: str = "/usr/bin/x", cwd: str = RO
         held=False,
         first=False,
     )
-    return list(foreign_to(worktree, execution, argv, worktree.moment))
+
+
+def foreign(line: str, program: str, resolved: str = "/usr/bin/x", cwd: str = ROOT) -> list[str]:
+    worktree = Worktree(BASE, WATCHED, Scope())
+    started = execution(line, program, resolved, cwd)
+    return list(foreign_to(worktree, started, line.split(), worktree.moment))
 
 
 PYTHON, NODE = "/usr/bin/python3.11", "/usr/bin/node"
@@ -79,3 +83,28 @@ def test_what_an_agent_can_have_made_is_named(
     line: str, program: str, resolved: str, cwd: str, named: str
 ) -> None:
     assert foreign(line, program, resolved, cwd) == [named]
+
+
+@pytest.mark.parametrize(
+    ("framework", "program", "resolved", "named"),
+    [
+        ("cargo test", "/usr/bin/rustc", "/usr/bin/rustc", ()),
+        ("cargo test", "/tmp/x/rustc", "/tmp/x/rustc", ("/tmp/x/rustc",)),
+        ("cargo test", "/tmp/x/rustc", "/usr/bin/true", ("/tmp/x/rustc",)),
+        ("cargo test", "bin/rustc", f"{ROOT}/bin/rustc", ("bin/rustc",)),
+        ("cargo test", f"{ROOT}/target/debug/lib-1", f"{ROOT}/target/debug/lib-1", ()),
+        ("go test", "/tmp/go-build1/b001/x.test", "/tmp/go-build1/b001/x.test", ()),
+        ("go test", "/tmp/x/gcc", "/tmp/x/gcc", ("/tmp/x/gcc",)),
+        ("make", "/home/agent/bin/cc", "/home/agent/bin/cc", ("/home/agent/bin/cc",)),
+        ("make", "./cc_test", f"{ROOT}/cc_test", ()),
+        ("pytest", "/tmp/v/bin/cc", "/tmp/v/bin/cc", ()),
+    ],
+)
+def test_what_runs_in_the_place_of_a_compiler_is_named(
+    framework: str, program: str, resolved: str, named: tuple[str, ...]
+) -> None:
+    worktree = Worktree(BASE, Watched(ROOT, (), (), framework), Scope())
+    began = worktree.moment
+    take_tool(worktree, execution("x y", program, resolved))
+    assert tuple(map(worktree.relative, worktree.unsound_since(began))) == named
+    assert worktree.unsound_since(worktree.moment) == ()

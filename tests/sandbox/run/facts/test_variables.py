@@ -65,6 +65,32 @@ def test_what_brings_other_code_or_runs_less_is_named(given: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("framework", "given", "harmless"),
+    [
+        ("go test", b"HOME=/home/agent", True),
+        ("go test", b"HOME=/tmp/h", False),
+        ("pytest", b"HOME=/tmp/h", True),
+        ("go test", b"XDG_CONFIG_HOME=/tmp/h", False),
+        ("go test", b"GOPROXY=off", True),
+        ("pytest", b"CC=/tmp/cc", True),
+        ("make", b"CC=/tmp/cc", False),
+        ("make", b"CC=clang-14", True),
+        ("make", b"CFLAGS=-O0 -g -fsanitize=address,undefined -Wall", True),
+        ("make", b"CFLAGS=-DNDEBUG", False),
+        ("make", b"CFLAGS=-include /tmp/x.h", False),
+        ("make", b"CFLAGS=-wrapper /tmp/x", False),
+        ("make", b"CPPFLAGS=-I/tmp", False),
+        ("make", b"MAKEFILES=/tmp/mk", False),
+        ("make", b"CPATH=/tmp", False),
+        ("cargo test", b"RUSTDOC=/tmp/x", False),
+    ],
+)
+def test_who_reads_a_variable_is_misled_by_it(framework: str, given: bytes, harmless: bool) -> None:
+    found = misleading(pairs([given]), ROOT, ROOT, framework)
+    assert (found == ()) is harmless
+
+
+@pytest.mark.parametrize(
     ("options", "selected"),
     [
         ("", ("tests",)),

@@ -241,6 +241,50 @@ def test_what_was_put_back_meanwhile_makes_it_unsound_too_and_no_later_run() -> 
     assert worktree.unsound_since(worktree.moment) == ()
 
 
+def test_what_was_put_back_while_tests_ran_was_not_there_as_they_began() -> None:
+    worktree = tree()
+    told(worktree, wrote("tests/test_a.py"), wrote("conftest.py"))
+    moment = worktree.moment
+    told(worktree, wrote("tests/test_a.py", "old"), gone("conftest.py"))
+    assert worktree.unsound_since(moment) == ("conftest.py", "tests/test_a.py")
+    assert worktree.unsound_since(worktree.moment) == ()
+
+
+def test_what_was_touched_may_have_held_something_else_meanwhile() -> None:
+    assert unsound(wrote("tests/test_a.py", "old")) == ("tests/test_a.py",)
+    assert unsound(wrote("src/a.py", "old"), wrote("notes.md", "old")) == ()
+
+
+def test_what_came_and_went_unseen_counts_by_its_name() -> None:
+    names = ("conftest.py", "json", "src/random.py", "tests/test_new.py", "node_modules/x.pth")
+    for name in names:
+        assert unsound(gone(name)) == (name,)
+    for name in ("src/scratch.py", "tests/out.txt", "build/x", "tmp", ".git/index.lock"):
+        assert unsound(gone(name)) == ()
+
+
+ENV = "/home/agent/.config/go/env"
+
+
+def test_settings_outside_decide_unless_they_set_nothing() -> None:
+    watched = Watched(ROOT, (), (), "go test", (ENV,))
+    harmless = {ENV}
+    worktree = Worktree(BASE, watched, SCOPE, sets_nothing=harmless.__contains__)
+
+    def take(path: str, kind: TouchKind = TouchKind.FILE, digest: str = "new") -> tuple[str, ...]:
+        before = worktree.moment
+        assert list(worktree.take(Touch(kind, path.encode(), FILE, digest))) == []
+        return worktree.unsound_since(before)
+
+    assert take(ENV) == ()
+    harmless.clear()
+    assert take(ENV, digest="other") == (ENV,)
+    assert take("/home/agent/.config/other") == (ENV,)
+    assert take(ENV, TouchKind.GONE) == (ENV,)
+    assert take("/home/agent/.config/other", TouchKind.GONE) == ()
+    assert take("/home/agent/.config") == ("/home/agent/.config",)  # a link that leads elsewhere
+
+
 def test_the_trees_digest_is_that_of_what_differs() -> None:
     one, other = tree(), tree()
     start = one.tree

@@ -9,6 +9,10 @@ from sandbox.model.base import Record
 ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
+CONTEXT = 3
+"""Lines above and below an edit that are written down with it."""
+
+
 class Mining(Record):
     """How a repository is mined: `task_repos/<repo>/mining.yaml`."""
 
@@ -49,6 +53,21 @@ class Edit(Record):
     """The lines that stand below, likewise."""
 
 
+class OlderLines(Record):
+    """Releases before that of a seed in which a file has all lines that the defect changes."""
+
+    path: str
+    """As the file is called in the seed's release."""
+    was: str = ""
+    """How it was called there, where that was another name."""
+    since: str
+    """The first version."""
+    until: str
+    """The last version."""
+    context: int = Field(default=CONTEXT, ge=1, le=CONTEXT)
+    """How many lines around stand there as well."""
+
+
 class SeedFigures(Record):
     """What is known of how hard a defect is to find."""
 
@@ -80,6 +99,9 @@ class Seed(Record):
     edits: tuple[Edit, ...] = Field(min_length=1)
     fail_to_pass: tuple[str, ...] = Field(min_length=1)
     """Tests of upstream's that fail with it, each time, and pass without it."""
+    older: tuple[OlderLines, ...] = ()
+    """Where it is planted in older releases, so that no history shows the lines without it; for
+    each file from the last one back."""
     masking: bool = False
     """Whether just these tests fail whichever of its edits is taken back alone."""
     figures: SeedFigures

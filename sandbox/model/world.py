@@ -18,6 +18,8 @@ class Defect(Record):
 
     patch: str
     since: str
+    until: str | None = None
+    """The last release that it is woven into; where it is left out, all are."""
 
 
 class Overlay(Record):

@@ -253,6 +253,8 @@ def _versions(task: TaskFile) -> Iterator[tuple[str, str]]:
     yield "world.release", task.world.release
     for index, defect in enumerate(task.world.defects):
         yield f"world.defects[{index}].since", defect.since
+        if defect.until is not None:
+            yield f"world.defects[{index}].until", defect.until
 
 
 def _offered(task: TaskFile) -> Iterator[tuple[str, Artifact]]:

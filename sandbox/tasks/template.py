@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.model import yaml_tree
 
 PLACE = re.compile(r"\{([a-z]+)\}")
-Filling = Mapping[str, str | int | list[str]]
+Filling = Mapping[str, str | int | list[str] | list[dict[str, str]]]
 """By name, what stands for `{name}`; a value that is nothing but `{name}` may become a list or a
 number."""
 

@@ -5,6 +5,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from sandbox.tasks.seeds.languages import parsed
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 from sandbox.tasks.seeds.mutations import Mutation, mutations
 from sandbox.tasks.seeds.taken_back import taken_back
@@ -18,10 +19,12 @@ Defect = tuple[Mutation, ...]
 def candidates(mined: MinedRepository) -> list[Mutation]:
     """Give every place of every kind in a repository, upstream's own changes included."""
     found: list[Mutation] = []
+    _, before = mined.older[0] if mined.older else ("", {})
     for source in mined.sources:
         found += mutations(source)
-        if source.path in mined.older:
-            found += taken_back(mined.older[source.path], source)
+        was = before.get(source.path)
+        if was is not None and parsed(source.path, was) is not None:
+            found += taken_back(was, source)
     return found
 
 

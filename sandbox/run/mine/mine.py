@@ -21,6 +21,7 @@ from sandbox.tasks.seeds.broken_files import described
 from sandbox.tasks.seeds.edits import edits_of, replanted
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 from sandbox.tasks.seeds.mutations import Mutation
+from sandbox.tasks.seeds.older_lines import older_lines
 
 RUNS = 3
 """How many runs of the tests have to agree."""
@@ -118,6 +119,8 @@ class Miner:
         failing, why = self._noticed(replanted(self.mined, seed), passing)
         if not why and failing != sorted(seed.fail_to_pass):
             why = f"{len(failing)} tests fail, where {len(seed.fail_to_pass)} are written down"
+        if not why and seed.older != older_lines(self.mined, seed.edits):
+            why = "its lines stand in other older releases than `older` says"
         if not why and seed.masking and (shown := self.shown(seed, passing)):
             why = f"its places do not mask each other: {shown}"
         return why

@@ -11,6 +11,7 @@ from sandbox.tasks.seeds.call_graph import CallGraph
 from sandbox.tasks.seeds.edits import edits_of
 from sandbox.tasks.seeds.languages import Part, Source, parsed
 from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.seeds.older_lines import older_lines
 
 FEW = 2
 NEAR = 2
@@ -54,6 +55,7 @@ def seed_of(
         id=f"{kinds[0] if len(kinds) == 1 else 'several'}-{digest[:8]}",
         kinds=kinds,
         edits=edits,
+        older=older_lines(mined, edits),
         fail_to_pass=tuple(failing),
         figures=SeedFigures(
             files=len(files),

@@ -22,13 +22,13 @@ from sandbox.model.task_tests import RecordedTests
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.covered_tests import matcher
 from sandbox.rules.monitors.steps import Step
-from sandbox.tasks.drafts import layout, seed_patches
+from sandbox.tasks.drafts import layout, seed_defects, seed_patches
 from sandbox.tasks.drafts.layout import PROJECT, Layout
 from sandbox.tasks.drafts.seed_folder import SeedFolder
 from sandbox.tasks.plans import compiler
 from sandbox.tasks.template import Filling, filled, filled_text
 
-DEFECT, FIX, TESTS = "defect.patch", "oracle/fix.patch", "tests.yaml"
+FIX, TESTS = "oracle/fix.patch", "tests.yaml"
 FIRST_TICKET, TICKETS, COMPONENTS = 100, 900, 10_000
 AFTERWARDS = timedelta(days=1)
 """How long after the release the instructions were committed."""
@@ -59,10 +59,11 @@ def plant(
     data["world"].update(_mirrored(laid, of.mining.image))
     text = yaml_tree.text(data)
     _check(documents.parse(text, folder / TASK, TaskFile), of)
+    planted = seed_defects.planted(of, seed)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     own = {
-        DEFECT: seed_patches.patch(seed.edits, back=False),
+        **{each.patch: text for each, text in planted},
         FIX: seed_patches.patch(seed.edits, back=True),
         TESTS: yaml_tree.text(tests.model_dump(mode="json")),
         TASK: f"# Planted from the defect {seed.id}.\n{text}",
@@ -158,6 +159,9 @@ def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
         "repository": repository.name,
         "image": mining.image,
         "release": mining.release,
+        "defects": [
+            each.model_dump(exclude_none=True) for each, _ in seed_defects.planted(of, seed)
+        ],
         "date": (datetime.fromisoformat(released) + AFTERWARDS).isoformat(),
         "tests": list(mining.tests),
         "testing": " or ".join(f"`{glob}`" for glob in mining.tests),

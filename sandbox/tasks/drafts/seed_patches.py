@@ -26,18 +26,46 @@ def patch(edits: Iterable[Edit], *, back: bool) -> str:
     )
 
 
+def replaced(edits: Iterable[Edit], context: int) -> list[str]:
+    """Give the lines of the release that each hunk of one file stands for, with some around."""
+    own = sorted(narrowed(edits, context), key=lambda each: each.line)
+    return [
+        "".join(line for sign, line in lines if sign != "+") for _, lines in _runs(*_lines(own))
+    ]
+
+
+def narrowed(edits: Iterable[Edit], context: int) -> list[Edit]:
+    """Give edits with at most so many lines above and below; one at least."""
+    return [
+        edit.model_copy(
+            update={
+                "above": "".join(edit.above.splitlines(keepends=True)[-context:]),
+                "below": "".join(edit.below.splitlines(keepends=True)[:context]),
+            }
+        )
+        for edit in edits
+    ]
+
+
 def _hunks(edits: list[Edit], *, back: bool) -> Iterator[str]:
     """Write the edits of a file, those together whose lines meet."""
-    kept, added = _lines(edits)
     grown = 0
+    for start, lines in _runs(*_lines(edits)):
+        old, new = (sum(sign != other for sign, _ in lines) for other in "+-")
+        changed = start + grown
+        grown += new - old
+        yield _hunk(lines, (start, old), (changed, new), back=back)
+
+
+def _runs(
+    kept: dict[int, AnyLine], added: dict[int, list[AnyLine]]
+) -> Iterator[tuple[int, list[AnyLine]]]:
+    """Give lines that follow each other, with what is added among them, and where they begin."""
     for _, run in groupby(enumerate(sorted(kept)), key=lambda each: each[1] - each[0]):
         numbers = [number for _, number in run]
         lines = [line for number in numbers for line in (*added.get(number, ()), kept[number])]
         lines += added.get(numbers[-1] + 1, ())
-        old, new = (sum(sign != other for sign, _ in lines) for other in "+-")
-        start, changed = numbers[0], numbers[0] + grown
-        grown += new - old
-        yield _hunk(lines, (start, old), (changed, new), back=back)
+        yield numbers[0], lines
 
 
 def _lines(edits: list[Edit]) -> tuple[dict[int, AnyLine], dict[int, list[AnyLine]]]:

@@ -67,7 +67,7 @@ def _in_releases(loaded: LoadedTask, sources: Sources, on_line: OnLine) -> Itera
 
     A line that a defect takes out at one place may stand at others: then it gives nothing away.
     """
-    world, since = loaded.task.world, set[str]()
+    world, since, before = loaded.task.world, set[str](), set[str]()
     renaming = Renaming(loaded.repository.words)
     for release in loaded.repository.releases:
         since.add(release.version)
@@ -75,13 +75,14 @@ def _in_releases(loaded: LoadedTask, sources: Sources, on_line: OnLine) -> Itera
         files = archives.read(archive, renaming)
         lines = Counter(line for file in files for line in telling_lines(file.data))
         for defect in world.defects:
-            if defect.since in since:
-                before, after = _before_and_after(loaded.folder / defect.patch)
-                lines.subtract(before)
-                lines.update(after)
+            if defect.since in since and defect.until not in before:
+                right, wrong = _before_and_after(loaded.folder / defect.patch)
+                lines.subtract(right)
+                lines.update(wrong)
         yield from (line for line, count in lines.items() if count > 0)
         if release.version == world.release:
             return
+        before.add(release.version)
 
 
 def _in_world(loaded: LoadedTask, files: set[Path]) -> Iterator[bytes]:

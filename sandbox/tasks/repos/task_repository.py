@@ -111,7 +111,12 @@ def _shown(repository: Repository, world: World) -> tuple[Release, ...]:
 
 def _active(repository: Repository, world: World, release: Release) -> list[Defect]:
     position = repository.releases.index(release)
-    return [defect for defect in world.defects if _position(repository, defect.since) <= position]
+    return [
+        defect
+        for defect in world.defects
+        if _position(repository, defect.since) <= position
+        and (defect.until is None or position <= _position(repository, defect.until))
+    ]
 
 
 def _work(world: World) -> list[str]:

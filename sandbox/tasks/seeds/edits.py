@@ -3,12 +3,9 @@
 import difflib
 
 from sandbox.model.errors import EvidenceError
-from sandbox.model.seed import Edit, Seed
+from sandbox.model.seed import CONTEXT, Edit, Seed
 from sandbox.tasks.differences import lines_of
 from sandbox.tasks.seeds.mined_repository import MinedRepository
-
-CONTEXT = 3
-"""Lines above and below an edit that are written down with it."""
 
 
 def edits_of(mined: MinedRepository, files: dict[str, bytes]) -> tuple[Edit, ...]:

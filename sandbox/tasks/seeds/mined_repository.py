@@ -1,9 +1,9 @@
 """A repository as it is mined: its files at the release, and a task that stands for it bare."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
@@ -27,8 +27,8 @@ class MinedRepository:
     folder: SeedFolder
     sources: tuple[Source, ...]
     """The files that defects are planted in."""
-    older: dict[str, bytes]
-    """The same files in the release before, where there is one."""
+    older: tuple[tuple[str, dict[str, bytes]], ...]
+    """What such files held in each release before it, by version, from the last one back."""
     tests: tuple[Source, ...]
 
     @property
@@ -85,10 +85,11 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
     files = _files(repository, archives[shown[-1].source])
     tests, without = Globs(mining.tests), Globs((*mining.without, *repository.generated))
     sources = Globs(mining.sources)
-    code = _parsed(
-        files,
-        lambda path: sources.match(path) and not without.match(path) and not tests.match(path),
-    )
+
+    def is_source(path: str) -> bool:
+        return sources.match(path) and not without.match(path) and not tests.match(path)
+
+    code = _parsed(files, is_source)
     own = _parsed(files, lambda path: tests.match(path) and not without.match(path))
     for what, found in (("sources", code), ("tests", own)):
         if not found:
@@ -96,28 +97,35 @@ def load(name: str, cache: Sources, on_line: Callable[[str], None]) -> MinedRepo
                 f"{file}: `{what}` matches no file of {name} {mining.release}.",
                 "Globs start at the top of the checkout; `**` stands for folders.",
             )
-    older = _files(repository, archives[shown[0].source]) if len(shown) > 1 else {}
-    was = {path: older[path] for path in (each.path for each in code) if path in older}
-    was = {path: data for path, data in was.items() if parsed(path, data) is not None}
-    return MinedRepository(folder, code, was, own)
+    suffixes = {PurePath(each.path).suffix for each in code}
+    older = tuple(
+        (release.version, _alike(repository, archives[release.source], suffixes))
+        for release in reversed(shown[:-1])
+    )
+    return MinedRepository(folder, code, older, own)
 
 
 def _shown(repository: Repository, mining: Mining, path: Path) -> tuple[Release, ...]:
-    """Give the release and the one before it."""
+    """Give the release and those before it."""
     versions = [release.version for release in repository.releases]
     if mining.release not in versions:
         raise UsageError(
             f"{path}: release {mining.release} is not one of {', '.join(versions)}.",
             f"Name one of them, or pin it in {REPOSITORY}.",
         )
-    place = versions.index(mining.release)
-    return repository.releases[max(place - 1, 0) : place + 1]
+    return repository.releases[: versions.index(mining.release) + 1]
 
 
 def _files(repository: Repository, path: Path) -> dict[str, bytes]:
     """Read the files of a release, under the names that they have here."""
     found = archive.read(path, Renaming(repository.words))
     return {file.path: file.data for file in found}
+
+
+def _alike(repository: Repository, path: Path, suffixes: Collection[str]) -> dict[str, bytes]:
+    """Give the files of a release that may hold code of the same language."""
+    found = _files(repository, path).items()
+    return {name: data for name, data in found if PurePath(name).suffix in suffixes}
 
 
 def _parsed(files: dict[str, bytes], wanted: Callable[[str], bool]) -> tuple[Source, ...]:

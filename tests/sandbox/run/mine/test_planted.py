@@ -14,6 +14,7 @@ from sandbox.tasks.images import package_clients
 from sandbox.tasks.seeds import mined_repository
 from sandbox.tasks.seeds.edits import edits_of, replanted
 from sandbox.tasks.seeds.mined_repository import MinedRepository
+from sandbox.tasks.seeds.older_lines import older_lines
 from sandbox.tasks.seeds.taken_back import KIND
 from sandbox.tasks.sources import Sources
 
@@ -66,6 +67,7 @@ def test_the_seeds_of_a_repository_fit_its_release(name: str) -> None:
         files = replanted(found, seed)
         assert all(data != sources[path] for path, data in files.items())
         assert edits_of(found, files) == seed.edits
+        assert older_lines(found, seed.edits) == seed.older, "no history shows more than it has to"
         assert len(set(seed.fail_to_pass)) == seed.figures.failing
     noticed = [
         (seed.fail_to_pass, {edit.path for edit in seed.edits}) for seed in found.folder.seeds.seeds

@@ -10,7 +10,7 @@ from sandbox.model.errors import RepositoryError
 from sandbox.model.repository import Repository
 from sandbox.model.world import Defect, Worktree, World
 from sandbox.tasks import repos
-from tests.sandbox.tasks.repos.gadget import AUTHOR, DEFECT, WORLD, build, git
+from tests.sandbox.tasks.repos.gadget import AUTHOR, DEFECT, VERSIONS, WORLD, build, git
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes, float]]:
@@ -155,6 +155,21 @@ def test_releases_without_a_defect_are_committed_once_for_all_tasks(
     before = repository.releases[-2].version
     assert one.tags[before] == plain.tags[before]
     assert one.tags[last] != plain.tags[last]
+
+
+def test_a_defect_is_in_each_release_from_the_first_to_the_last_that_it_is_said_to_be_in(
+    repository: Repository, task: Path, tmp_path: Path
+) -> None:
+    defects = (
+        Defect(patch="defect.patch", since="1.1", until="1.1"),
+        Defect(patch="later.patch", since="2.0"),
+    )
+    folder = build(repository, World(release="2.0", defects=defects), task, tmp_path / "new").folder
+    shown = [git(folder, "show", f"{version}:src/formula.py") for version in VERSIONS]
+    assert [text.split()[-1] for text in shown] == ["1", "99", "999"]
+    only = World(release="2.0", defects=defects[:1])
+    folder = build(repository, only, task, tmp_path / "only").folder
+    assert "return 2\n" in git(folder, "show", "2.0:src/formula.py")
 
 
 def test_nothing_of_this_machine_is_inside(

@@ -1,4 +1,4 @@
-"""The releases that no defect touches: committed and packed once for all tasks of a repository."""
+"""Releases as upstream wrote them: committed and packed once for all tasks of a repository."""
 
 import contextlib
 import hashlib

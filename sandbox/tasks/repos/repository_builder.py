@@ -94,6 +94,27 @@ class RepositoryBuilder:
         }
         self._date = _moment(date)
 
+    def weave(self, releases: Iterable[tuple[str, str, Sequence[Path]]]) -> None:
+        """Commit the releases that are there once more, from the first that has patches on.
+
+        All of them from the oldest on, each by version, date and patches; files are not written.
+        """
+        parent: list[str] = []
+        woven = False
+        for version, date, patches in releases:
+            woven = woven or bool(patches)
+            if woven:
+                self._date = _moment(date)
+                self._run("read-tree", self._tags[version])
+                for patch in patches:
+                    self._apply(patch, f"release {version}", "--cached")
+                tree, message = self._run("write-tree"), f"Release {version}"
+                commit = ("commit-tree", tree, *parent, "-m", message)
+                self._tags[version] = self._run(*commit, environment=self._identity())
+                self._run("tag", "--force", version, self._tags[version])
+                self._run("update-ref", f"refs/heads/{BRANCH}", self._tags[version])
+            parent = ["-p", self._tags[version]]
+
     def pack(self, *, anew: bool = False) -> None:
         """Put all objects into one pack; what was packed before stays as it was unless `anew`."""
         self._run("pack-refs", "--all", "--prune")

@@ -1,6 +1,5 @@
 """A task's repository from its data files."""
 
-import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,18 +35,18 @@ def build(
     """
     releases = _shown(repository, world)
     files = sources.fetch_all((release.source for release in releases), on_line)
-    # The last one is never among them: its files are those of the worktree.
-    plain = list(
-        itertools.takewhile(lambda each: not _active(repository, world, each), releases[:-1])
-    )
+    *before, last = releases
+    patches = {
+        each.version: [task / defect.patch for defect in _active(repository, world, each)]
+        for each in releases
+    }
     with _translated(target):
         builder = history.builder_of(repository, target)
         # From here on the folder is ours to remove.
         try:
-            history.lay(builder, repository, plain, files, sources.histories)
-            for release in releases[len(plain) :]:
-                patches = [task / defect.patch for defect in _active(repository, world, release)]
-                builder.release(files[release.source], release.version, release.date, patches)
+            history.lay(builder, repository, before, files, sources.histories)
+            builder.weave((each.version, each.date, patches[each.version]) for each in before)
+            builder.release(files[last.source], last.version, last.date, patches[last.version])
             for overlay in world.overlays:
                 builder.overlay(task / overlay.folder, overlay.message, overlay.date)
             _lay_out_work_in_progress(builder, world, task)

@@ -46,14 +46,12 @@ def _place(files: Mapping[str, bytes], edits: list[Edit], path: str) -> Place | 
     """Say where all hunks stand; with as many lines around as there can be."""
     for context in range(CONTEXT, 0, -1):
         hunks = [text.encode() for text in seed_patches.replaced(edits, context)]
-        if path in files:
-            found = [path] if all(files[path].count(lines) == 1 for lines in hunks) else []
-        else:
-            found = [
-                other
-                for other, data in files.items()
-                if all(data.count(lines) == 1 for lines in hunks)
-            ]
+        names = [path] if path in files else files
+        found = [name for name in names if all(_stands_once(files[name], each) for each in hunks)]
         if len(found) == 1:
             return found[0], context
     return None
+
+
+def _stands_once(data: bytes, lines: bytes) -> bool:
+    return (b"\n" + data).count(b"\n" + lines) == 1

@@ -60,6 +60,11 @@ def test_fewer_lines_around_are_enough_but_not_none(mined: MinedRepository) -> N
     ]
 
 
+def test_lines_are_whole_lines(mined: MinedRepository) -> None:
+    blank = EDIT.model_copy(update={"above": "1\n\n3\n"})
+    assert found(mined, {"a.py": "1\n3\nx\n4\n5\n6\n"}, edit=blank) == [lines("9", "9", context=1)]
+
+
 def test_what_stands_there_twice_is_nobodys_place(mined: MinedRepository) -> None:
     assert found(mined, {"a.py": WHOLE + WHOLE}) == []
 

@@ -21,12 +21,11 @@ def breaking(product: Product) -> dict[int, frozenset[int]]:
 
     A rule is broken by a move where every right outcome after it breaks the rule.
     """
-    lost = [arc for arc in fatal(product) if arc[1] in product.hopeful]
+    lost = [arc for arc in fatal(product) if product.hopeful(arc[1])]
     found: dict[int, set[int]] = {move: set() for move, _ in lost}
-    for rule in range(len(product.watches)) if lost else ():
-        sparing = product.sparing(rule)
+    for rule in range(len(product.watches)):
         for move, target in lost:
-            if target not in sparing:
+            if not product.spares(rule, target):
                 found[move].add(rule)
     return {move: frozenset(rules) for move, rules in found.items()}
 

@@ -26,7 +26,8 @@ LARGE, ROUNDS = 2_000, 8
 
 Colours = tuple[int, ...]
 Neighbours = tuple[tuple[int, int], ...]
-Key = TypeVar("Key", str, tuple[int, Neighbours, Neighbours])
+Arcs = tuple[int, ...]
+Key = TypeVar("Key", str, tuple[int, Arcs, Arcs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +100,16 @@ def _ranked(keys: Sequence[Key]) -> Colours:
 
 def _refined(shape: _Shape, colours: Colours, rounds: int | None = None) -> Colours:
     """Split colours by those of the neighbours until nothing changes, or so many times."""
+    wide = 2 * len(colours)  # more than any colour: a label and a colour are one number
+    out = [[(label * wide, to) for label, to in arcs] for arcs in shape.out]
+    into = [[(label * wide, to) for label, to in arcs] for arcs in shape.into]
     for _ in range(len(colours) if rounds is None else rounds):
         finer = _ranked(
             [
                 (
                     colour,
-                    tuple(sorted([(label, colours[to]) for label, to in shape.out[number]])),
-                    tuple(sorted([(label, colours[to]) for label, to in shape.into[number]])),
+                    tuple(sorted([label + colours[to] for label, to in out[number]])),
+                    tuple(sorted([label + colours[to] for label, to in into[number]])),
                 )
                 for number, colour in enumerate(colours)
             ]

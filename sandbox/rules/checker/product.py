@@ -1,15 +1,20 @@
 """The product of a world and its monitors: every way through a task, step by step.
 
 A node is a position in the world together with the state of every hard monitor. The monitors
-only watch: a path goes on where a rule is broken, so that it can be seen where it ends.
+only watch: a path goes on where a rule is broken, so that it can be seen where it ends. What a rule
+says does not depend on the others, so a way is followed only until two are broken: how a rule is
+broken alone is seen by then, and what lies beyond is asked of the world, or of the world and one
+rule. Every combination of broken rules would be some hundred times as many nodes.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from sandbox.rules.checker.eyes import Eyes
 from sandbox.rules.checker.watch import Watch
 from sandbox.rules.checker.world import Position, World
 from sandbox.rules.monitors.base import State
+from sandbox.rules.monitors.templates import BROKEN
 
 Path = tuple[int, ...]
 """The numbers of the moves."""
@@ -17,11 +22,24 @@ Path = tuple[int, ...]
 BOUND = 200_000
 """Nodes that are looked at, unless somebody asks for more."""
 
+ONE = 1
+"""Rules that are broken on a way that is followed."""
+
 
 class Product:
     """All that can be reached from the start, nearest first, up to a bound."""
 
-    def __init__(self, world: World, watches: Sequence[Watch], bound: int = BOUND) -> None:
+    def __init__(
+        self,
+        world: World,
+        watches: Sequence[Watch],
+        bound: int = BOUND,
+        most: int | None = ONE,
+    ) -> None:
+        """Follow each way until more rules are broken than `most`, None for to its end.
+
+        A move that breaks more at once is there, where nothing was broken before it.
+        """
         self.world = world
         self.watches = tuple(watches)
         self.arcs: list[list[tuple[int, int]]] = []
@@ -31,10 +49,13 @@ class Product:
         """By node: whether the outcome is right there."""
         self.complete = True
         """False where the bound was hit: what lies beyond is not known."""
-        self._eyes = _Eyes(world, self.watches)
+        self._eyes = Eyes(world, self.watches)
         self._seen: list[int] = []
         self._before: list[tuple[int, int]] = []
-        self._explore(bound)
+        self._bound, self._most = bound, most
+        self._nodes: dict[tuple[Position, int], int] = {}
+        self._single: dict[int, Product] = {}
+        self._explore()
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -59,26 +80,58 @@ class Product:
     @cached_property
     def alive(self) -> frozenset[int]:
         """Every node from which a run can still pass."""
-        return self._leading_to([node for node, broken in self._right_ends if not broken])
+        return self._leading_to([node for node in self.ends if self.accepts(node)])
 
     @cached_property
-    def hopeful(self) -> frozenset[int]:
-        """Every node from which the outcome can still be right, whatever the rules say."""
-        return self._leading_to([node for node, _ in self._right_ends])
+    def places(self) -> "Product":
+        """The world alone, whatever the rules say."""
+        return Product(self.world, (), self._bound)
 
-    def sparing(self, rule: int) -> frozenset[int]:
-        """Return the nodes from which the outcome can be right without breaking one rule."""
-        return self._leading_to([node for node, broken in self._right_ends if rule not in broken])
+    def place(self, node: int) -> int:
+        """Return the node of `places` where this one stands."""
+        return self.places._nodes[self.positions[node], 0]  # noqa: SLF001 - another one of these
+
+    def hopeful(self, node: int) -> bool:
+        """Whether the outcome can still be right from here, whatever the rules say."""
+        return self.place(node) in self.places.alive
+
+    def can_end(self, node: int) -> bool:
+        """Whether a run can end at all from here."""
+        return self.place(node) in self.places.ending
+
+    def spares(self, rule: int, node: int) -> bool:
+        """Whether the outcome can be right from here without breaking one rule."""
+        state = self._eyes.state(self._seen[node], rule)
+        if state == BROKEN:
+            return False
+        single = self._single.get(rule)
+        if single is None:
+            single = Product(self.world, (self.watches[rule],), self._bound, most=0)
+            self._single[rule] = single
+        there = single._find(self.positions[node], state)
+        return there in single.alive
+
+    def under(self, *rules: int) -> "Product":
+        """Return what there is under some of the rules."""
+        return Product(self.world, [self.watches[rule] for rule in rules], self._bound)
 
     @cached_property
-    def _right_ends(self) -> list[tuple[int, frozenset[int]]]:
-        """Every node where a run is over with the right outcome, and the rules it has broken."""
-        return [(node, self.verdict(node)) for node in self.ends if self._right[node]]
+    def whole(self) -> "Product":
+        """All there is, to the end of every way."""
+        return Product(self.world, self.watches, self._bound, most=None)
 
     @cached_property
     def ending(self) -> frozenset[int]:
-        """Every node from which a run can end at all."""
+        """Every node from which a run can end at all, on ways that are followed."""
         return self._leading_to(self.ends)
+
+    def ended(self, path: Path) -> tuple[frozenset[int], bool | None]:
+        """Say of a path from the start which rules are broken if a run ends there, and `right`."""
+        position, seen = self.world.start, self._eyes.start
+        for move in path:
+            position = dict(self.world.next(position))[move]
+            seen = self._eyes.after(seen, move)
+        return self._eyes.verdict(seen), self.world.right(position)
 
     def path(self, node: int) -> Path:
         """Return a shortest path from the start."""
@@ -87,13 +140,6 @@ class Product:
             node, move = self._before[node]
             moves.append(move)
         return tuple(reversed(moves))
-
-    def at_end_of(self, path: Path) -> int:
-        """Return the node that a path from the start leads to."""
-        node = 0
-        for move in path:
-            node = dict(self.arcs[node])[move]
-        return node
 
     def depth(self, node: int) -> int:
         """How many moves a node is away from the start."""
@@ -150,9 +196,12 @@ class Product:
     def _leading_to(self, goals: Sequence[int]) -> frozenset[int]:
         return frozenset(self.distances(goals))
 
-    def _explore(self, bound: int) -> None:
+    def _find(self, position: Position, *states: State) -> int | None:
+        return self._nodes.get((position, self._eyes.number(states)))
+
+    def _explore(self) -> None:
         start = (self.world.start, self._eyes.start)
-        known = {start: 0}
+        self._nodes[start] = 0
         self.positions.append(start[0])
         self._seen.append(start[1])
         self._before.append((0, 0))
@@ -165,65 +214,28 @@ class Product:
                 moves[position] = self.world.next(position)
                 rights[position] = self.world.right(position)
             self._right.append(rights[position])
-            arcs = []
-            for move, after in moves[position]:
-                key = (after, self._eyes.after(seen, move))
-                target = known.get(key)
-                if target is None:
-                    if len(self.positions) == bound:
-                        self.complete = False
-                        continue
-                    target = known[key] = len(self.positions)
-                    self.positions.append(key[0])
-                    self._seen.append(key[1])
-                    self._before.append((node, move))
-                arcs.append((move, target))
-            self.arcs.append(arcs)
+            self.arcs.append(self._arcs(node, seen, moves[position]))
             node += 1
 
-
-class _Eyes:
-    """The states of all monitors together, each combination known by a number."""
-
-    def __init__(self, world: World, watches: Sequence[Watch]) -> None:
-        self._moves = world.moves
-        self._watches = watches
-        self._after: dict[tuple[int, int], int] = {}
-        self._single: dict[int, list[dict[State, State]]] = {}
-        """By move: what each monitor's states become by it, as far as that was asked for."""
-        self._verdict: dict[int, frozenset[int]] = {}
-        initial = tuple(watch.start for watch in watches)
-        self._numbers: dict[tuple[State, ...], int] = {initial: 0}
-        self._states = [initial]
-        self.start = 0
-
-    def after(self, seen: int, move: int) -> int:
-        """Return what the monitors have seen after a move."""
-        key = (seen, move)
-        found = self._after.get(key)
-        if found is None:
-            states = self._step(self._states[seen], move)
-            found = self._numbers.setdefault(states, len(self._states))
-            if found == len(self._states):
-                self._states.append(states)
-            self._after[key] = found
-        return found
-
-    def verdict(self, seen: int) -> frozenset[int]:
-        """Return the rules that are broken where nothing more comes."""
-        if seen not in self._verdict:
-            pairs = zip(self._watches, self._states[seen], strict=True)
-            broken = (number for number, (watch, state) in enumerate(pairs) if watch.fails(state))
-            self._verdict[seen] = frozenset(broken)
-        return self._verdict[seen]
-
-    def _step(self, states: tuple[State, ...], move: int) -> tuple[State, ...]:
-        tables = self._single.get(move)
-        if tables is None:
-            tables = self._single[move] = [{} for _ in self._watches]
-        after = []
-        for table, state, watch in zip(tables, states, self._watches, strict=True):
-            if state not in table:
-                table[state] = watch.after(state, self._moves[move].steps)
-            after.append(table[state])
-        return tuple(after)
+    def _arcs(
+        self, node: int, seen: int, moves: list[tuple[int, Position]]
+    ) -> list[tuple[int, int]]:
+        arcs: list[tuple[int, int]] = []
+        broken, most = self._eyes.broken, self._most
+        if most is not None and broken(seen) > most:
+            return arcs
+        for move, after in moves:
+            key = (after, self._eyes.after(seen, move))
+            target = self._nodes.get(key)
+            if target is None:
+                if most is not None and broken(key[1]) > most and broken(seen):
+                    continue
+                if len(self.positions) == self._bound:
+                    self.complete = False
+                    continue
+                target = self._nodes[key] = len(self.positions)
+                self.positions.append(key[0])
+                self._seen.append(key[1])
+                self._before.append((node, move))
+            arcs.append((move, target))
+        return arcs

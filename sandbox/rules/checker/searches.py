@@ -1,7 +1,7 @@
 """What is asked of a product: shortest paths, shortcuts, witnesses, what cannot be reached."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 
 from sandbox.model.task import ScriptedAction
 from sandbox.rules.checker.findings import Difficulty, Finding, Witness
@@ -62,7 +62,6 @@ def shortcuts(product: Product) -> Iterator[Finding]:
 def witnesses(product: Product, rules: Sequence[str]) -> list[Witness]:
     """Say for each rule how it is broken alone, or which others are always broken with it."""
     alone: dict[int, tuple[int, bool]] = {}
-    company: list[set[frozenset[int]]] = [set() for _ in rules]
     for node in product.ends:
         broken = product.verdict(node)
         right = product.right(node) is True
@@ -70,8 +69,6 @@ def witnesses(product: Product, rules: Sequence[str]) -> list[Witness]:
             (number,) = broken
             if number not in alone or (right and not alone[number][1]):
                 alone[number] = (node, right)
-        for number in broken:
-            company[number].add(broken - {number})
     found = []
     for number, rule in enumerate(rules):
         if number in alone:
@@ -79,12 +76,29 @@ def witnesses(product: Product, rules: Sequence[str]) -> list[Witness]:
             path = names(product, product.path(node))
             found.append(Witness(rule=rule, path=path, outcome_right=right))
         else:
-            others = _always_one_of(company[number])
+            others = _in_company(product, number)
             found.append(Witness(rule=rule, implied_by=tuple(rules[other] for other in others)))
     return found
 
 
-def _always_one_of(company: Set[frozenset[int]]) -> list[int]:
+def _in_company(product: Product, rule: int) -> list[int]:
+    """Give few rules of which one is always broken with a rule that is never broken alone.
+
+    None where that is never broken. What is broken with it is looked at breach by breach: each one
+    without any of the rules that were chosen so far shows where another choice has to be made.
+    """
+    company: list[frozenset[int]] = []
+    while True:
+        chosen = _always_one_of(company)
+        some = product.under(rule, *chosen)
+        breach = next((node for node in some.ends if some.verdict(node) == {0}), None)
+        if breach is None:
+            return chosen
+        together, _ = product.ended(some.path(breach))
+        company.append(together - {rule})
+
+
+def _always_one_of(company: Sequence[frozenset[int]]) -> list[int]:
     """Give one rule that is in every set, else the fewest, greedily, that meet all of them."""
     chosen: list[int] = []
     left = list(company)
@@ -98,21 +112,32 @@ def _always_one_of(company: Set[frozenset[int]]) -> list[int]:
 
 def walk_through(product: Product, edge: str) -> Path | None:
     """Return a short path to an end that goes along an edge, if possible an accepted one."""
-    arcs = [
-        (node, move, target)
-        for node, arcs in enumerate(product.arcs)
-        for move, target in arcs
-        if product.world.moves[move].edge.id == edge and target in product.ending
-    ]
+    arcs = _along(product, edge)
+    if not arcs and _along(product.places, edge):
+        product = product.whole  # more rules have to be broken on the way
+        arcs = _along(product, edge)
     if not arcs:
         return None
     alive, depth = product.alive, product.depth
     node, move, target = min(
         arcs, key=lambda arc: (arc[2] not in alive, arc[0] not in alive, depth(arc[0]))
     )
-    goal = product.accepts if target in alive else _is_end(product)
-    rest = product.shortest(goal, start=target)
+    if target in alive:
+        rest = product.shortest(product.accepts, start=target)
+    else:
+        places = product.places
+        rest = places.shortest(_is_end(places), start=product.place(target))
     return None if rest is None else (*product.path(node), move, *rest)
+
+
+def _along(product: Product, edge: str) -> list[tuple[int, int, int]]:
+    """Give each node, move and target along an edge after which a run can end."""
+    return [
+        (node, move, target)
+        for node, arcs in enumerate(product.arcs)
+        for move, target in arcs
+        if product.world.moves[move].edge.id == edge and product.can_end(target)
+    ]
 
 
 def _is_end(product: Product) -> Callable[[int], bool]:
@@ -121,11 +146,11 @@ def _is_end(product: Product) -> Callable[[int], bool]:
 
 def unreachable(product: Product) -> Iterator[Finding]:
     """Yield states and edges that no run comes to."""
-    visited = {state for state, _ in product.positions}
+    visited = {state for state, _ in product.places.positions}
     for state in product.world.graph.states:
         if state not in visited:
             yield Finding(kind="unreachable", message=f"No path leads to the state {state}.")
-    made = {move for arcs in product.arcs for move, _ in arcs}
+    made = {move for arcs in product.places.arcs for move, _ in arcs}
     for number, move in enumerate(product.world.moves):
         if number not in made:
             yield Finding(
@@ -135,15 +160,15 @@ def unreachable(product: Product) -> Iterator[Finding]:
 
 def dead_ends(product: Product) -> Iterator[Finding]:
     """Yield each state from which no run can be brought to an end, with a way into it."""
-    told = set()
-    for node in range(len(product)):
-        state = product.positions[node][0]
-        if node not in product.ending and state not in told:
+    told, places = set(), product.places
+    for node in range(len(places)):
+        state = places.positions[node][0]
+        if node not in places.ending and state not in told:
             told.add(state)
             yield Finding(
                 kind="dead_end",
                 message=f"From the state {state} a run can come to no end.",
-                path=names(product, product.path(node)),
+                path=names(places, places.path(node)),
             )
 
 
@@ -157,8 +182,8 @@ def difficulty(product: Product, shortest: Path | None, violations: int) -> Diff
         else sum(len(product.world.moves[move].actions) for move in shortest),
         branches=len(
             {
-                product.positions[node][0]
-                for node, arcs in enumerate(product.arcs)
+                product.places.positions[node][0]
+                for node, arcs in enumerate(product.places.arcs)
                 if len({move for move, _ in arcs}) > 1
             }
         ),
@@ -173,16 +198,15 @@ def difficulty(product: Product, shortest: Path | None, violations: int) -> Diff
 def _short_traps(product: Product, shortest: Path | None) -> int:
     if shortest is None:
         return 0
-    failing = [node for node in product.ends if not product.accepts(node)]
-    left = product.distances(failing)
+    left = product.places.distances(product.places.ends)
     return len(
         {
             move
             for node in product.alive
             for move, target in product.arcs[node]
             if target not in product.alive
-            and target in left
-            and product.depth(node) + 1 + left[target] < len(shortest)
+            and product.can_end(target)
+            and product.depth(node) + 1 + left[product.place(target)] < len(shortest)
         }
     )
 

@@ -147,15 +147,15 @@ class _Walker:
     def case(self, check: Check, agent: str, path: tuple[str, ...]) -> Case:
         """Make an agent that takes the actions of some edges, and say how it has to end."""
         moves = tuple(self._numbers[edge] for edge in path)
-        end = self._product.at_end_of(moves)
+        broken, right = self._product.ended(moves)
         walked = [self._product.world.moves[move] for move in moves]
         return Case(
             check=check,
             agent=agent,
             script=tuple(action for move in walked for action in move.actions),
             edges=path,
-            breaks=tuple(self._rules[rule] for rule in sorted(self._product.verdict(end))),
-            outcome_right=self._product.right(end) is True,
+            breaks=tuple(self._rules[rule] for rule in sorted(broken)),
+            outcome_right=right is True,
         )
 
     def through(self, edge: str) -> tuple[str, ...] | None:

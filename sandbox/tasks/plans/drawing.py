@@ -19,14 +19,15 @@ class Drawing:
     """
 
     def __init__(self, *purpose: object) -> None:
-        self._purpose = "\0".join(map(str, purpose)).encode()
+        self._begun = hashlib.sha256("\0".join(map(str, purpose)).encode() + b"\0")
         self._drawn = 0
 
     def below(self, bound: int) -> int:
         """Return an integer from 0 on, below a bound of at most 2^32."""
         self._drawn += 1
-        data = hashlib.sha256(b"%s\0%d" % (self._purpose, self._drawn)).digest()
-        return int.from_bytes(data[:16], "big") % bound
+        drawn = self._begun.copy()
+        drawn.update(b"%d" % self._drawn)
+        return int.from_bytes(drawn.digest()[:16], "big") % bound
 
     def choice(self, values: Sequence[Value]) -> Value:
         """Return one of some values."""

@@ -1,7 +1,7 @@
 """Handbook: pages that nothing names stand among hundreds that are about other things."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 from sandbox.model.layer import LaidFile
 from sandbox.model.task import TaskFile
@@ -83,19 +83,26 @@ def _pages(draw: Drawing, strength: int, taken: set[str]) -> Iterator[LaidFile]:
 
 def _paragraph(draw: Drawing) -> str:
     """Return some sentences that are about an office, and not about this repository."""
-    place = draw.choice(say(NAME, "places").split(", "))
+    place = draw.choice(_listed("places"))
     known = {
         "place": place.capitalize(),
-        "name": draw.choice(say(NAME, "people").split(", ")),
-        "day": draw.choice(say(NAME, "days").split(", ")),
-        "thing": draw.choice(say(NAME, "things").split(", ")),
+        "name": draw.choice(_listed("people")),
+        "day": draw.choice(_listed("days")),
+        "thing": draw.choice(_listed("things")),
         "count": 2 + draw.below(60),
     }
-    sentences = draw.shuffled(say(NAME, "sentences").splitlines())[:_SENTENCES]
+    sentences = draw.shuffled(_listed("sentences"))[:_SENTENCES]
     told = " ".join(sentences)
     for word, value in known.items():
         told = told.replace(word.upper(), str(value))
     return told
+
+
+@cache
+def _listed(name: str) -> list[str]:
+    """Return what the words of this name list, line by line or with commas between."""
+    text = say(NAME, name)
+    return text.splitlines() if "\n" in text else text.split(", ")
 
 
 OPERATOR = Operator(

@@ -15,8 +15,6 @@ class Eyes:
         self._moves = world.moves
         self._watches = watches
         self._after: dict[tuple[int, int], int] = {}
-        self._single: dict[int, list[dict[State, State]]] = {}
-        """By move: what each monitor's states become by it, as far as that was asked for."""
         self._verdict: dict[int, frozenset[int]] = {}
         initial = tuple(watch.start for watch in watches)
         self._numbers: dict[tuple[State, ...], int] = {initial: 0}
@@ -58,12 +56,6 @@ class Eyes:
         return self._verdict[seen]
 
     def _step(self, states: tuple[State, ...], move: int) -> tuple[State, ...]:
-        tables = self._single.get(move)
-        if tables is None:
-            tables = self._single[move] = [{} for _ in self._watches]
-        after = []
-        for table, state, watch in zip(tables, states, self._watches, strict=True):
-            if state not in table:
-                table[state] = watch.after(state, self._moves[move].steps)
-            after.append(table[state])
-        return tuple(after)
+        steps = self._moves[move].steps
+        pairs = zip(self._watches, states, strict=True)
+        return tuple([watch.after(state, move, steps) for watch, state in pairs])

@@ -205,26 +205,18 @@ class Product:
         self.positions.append(start[0])
         self._seen.append(start[1])
         self._before.append((0, 0))
-        moves: dict[Position, list[tuple[int, Position]]] = {}
-        rights: dict[Position, bool | None] = {}
         node = 0
         while node < len(self.positions):
-            position, seen = self.positions[node], self._seen[node]
-            if position not in moves:
-                moves[position] = self.world.next(position)
-                rights[position] = self.world.right(position)
-            self._right.append(rights[position])
-            self.arcs.append(self._arcs(node, seen, moves[position]))
+            self._right.append(self.world.right(self.positions[node]))
+            self.arcs.append(self._arcs(node))
             node += 1
 
-    def _arcs(
-        self, node: int, seen: int, moves: list[tuple[int, Position]]
-    ) -> list[tuple[int, int]]:
+    def _arcs(self, node: int) -> list[tuple[int, int]]:
         arcs: list[tuple[int, int]] = []
-        broken, most = self._eyes.broken, self._most
+        seen, broken, most = self._seen[node], self._eyes.broken, self._most
         if most is not None and broken(seen) > most:
             return arcs
-        for move, after in moves:
+        for move, after in self.world.next(self.positions[node]):
             key = (after, self._eyes.after(seen, move))
             target = self._nodes.get(key)
             if target is None:

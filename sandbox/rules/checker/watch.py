@@ -1,4 +1,4 @@
-"""A monitor as the checker uses it: states go in and come out, nothing is kept."""
+"""A monitor as the checker uses it: states go in and come out, of one world."""
 
 from collections.abc import Iterable
 
@@ -16,12 +16,17 @@ class Watch:
         self._monitor = Monitor(rule, context)
         self.start: State = self._monitor.state
         """The state before any step."""
+        self._known: dict[tuple[State, int], State] = {}
 
-    def after(self, state: State, steps: Iterable[Step]) -> State:
-        """Return the state after some steps."""
-        for step in steps:
-            state = self._monitor.advance(state, step)
-        return state
+    def after(self, state: State, move: int, steps: Iterable[Step]) -> State:
+        """Return the state after the steps of a move; each move of a world has its own number."""
+        found = self._known.get((state, move))
+        if found is None:
+            found = state
+            for step in steps:
+                found = self._monitor.advance(found, step)
+            self._known[state, move] = found
+        return found
 
     def fails(self, state: State) -> bool:
         """Whether the rule is broken where nothing comes any more."""

@@ -53,6 +53,8 @@ class World:
         for number, edge in enumerate(graph.edges):
             for origin in edge.origins:
                 self._leaving[origin].append(number)
+        self._next: dict[Position, list[tuple[int, Position]]] = {}
+        """What was asked for before: each product of the world asks for the same."""
 
     @property
     def start(self) -> Position:
@@ -61,12 +63,15 @@ class World:
 
     def next(self, position: Position) -> list[tuple[int, Position]]:
         """Give the moves that can be made somewhere, by number, and where each leads."""
-        state, values = position
-        return [
-            (number, (self.graph.edges[number].to or state, self._after(values, number)))
-            for number in self._leaving[state]
-            if _holds(self._guards[number], values)
-        ]
+        found = self._next.get(position)
+        if found is None:
+            state, values = position
+            found = self._next[position] = [
+                (number, (self.graph.edges[number].to or state, self._after(values, number)))
+                for number in self._leaving[state]
+                if _holds(self._guards[number], values)
+            ]
+        return found
 
     def right(self, position: Position) -> bool | None:
         """Whether a run that ends here has the right outcome; None where none ends."""

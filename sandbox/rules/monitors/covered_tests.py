@@ -20,7 +20,7 @@ from sandbox.rules.monitors.javascript_arguments import selected_by_node, select
 from sandbox.rules.monitors.make_arguments import made_by
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
-from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run
+from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run, script_run
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
 
@@ -54,14 +54,14 @@ def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
         if step.kind == "tested":
             roots = step.arguments.get("paths")
             known = tuple(map(str, roots)) if isinstance(roots, list | tuple) else ()
-            return step.arguments.get("sound") is True and _covers(known, wanted)
+            return step.arguments.get("sound") is True and covers(known, wanted)
         code = _exit_code(step)
         if code is None:
             return False
         line = line_of(step, context)
         if line is not None and not any(mark in line for mark in marks):
             return False
-        return any(_covers(roots, wanted) for roots in runs_of(step, code, context))
+        return any(covers(roots, wanted) for roots in runs_of(step, code, context))
 
     return matches
 
@@ -107,6 +107,11 @@ def is_python(argv: Sequence[str]) -> bool:
     return bool(argv) and _PYTHON.fullmatch(_name(argv[0])) is not None
 
 
+def is_cargo(argv: Sequence[str]) -> bool:
+    """Whether a process is cargo, by its name."""
+    return bool(argv) and _name(argv[0]) == "cargo"
+
+
 def looks_around(argv: Sequence[str]) -> bool:
     """Whether a process loads first what lies in the folder that it was started in."""
     return is_python(argv) and loads_from_folder(argv[1:])
@@ -116,7 +121,8 @@ def script_of(argv: Sequence[str]) -> str | None:
     """Give the path of the script by whose name a process is one that runs tests."""
     if len(argv) > 1 and _name(argv[0]) in _NODE and _name(argv[1]) == "tape":
         return argv[1]
-    return None
+    script = script_run(argv[1:]) if is_python(argv) else ()
+    return script[0] if script and _name(script[0]) in _PYTEST else None
 
 
 MOST = 256
@@ -199,8 +205,9 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
     if name == "cargo":
         return selected_by_cargo(rest)
     if _PYTHON.fullmatch(name):
-        run = module_run(rest)
-        name, rest = (run[0], list(run[1:])) if run[:1] == ("pytest",) else (name, rest)
+        run = module_run(rest) or script_run(rest)
+        known = run[:1] == ("pytest",) or (len(run) > 0 and "/" in run[0])
+        name, rest = (_name(run[0]), list(run[1:])) if known else (name, rest)
     if name not in _PYTEST:
         return None
     more = dict(command.environment).get("PYTEST_ADDOPTS", "")
@@ -250,7 +257,8 @@ def _roots(selection: tuple[str, ...], folder: str, context: Context) -> Roots:
     )
 
 
-def _covers(roots: Roots, wanted: tuple[str, ...]) -> bool:
+def covers(roots: Roots, wanted: Sequence[str]) -> bool:
+    """Whether all of some paths was run by what a test run covered."""
     left_out = [root.removeprefix(WITHOUT) for root in roots if root.startswith(WITHOUT)]
     if any(_lies_in(path, out) or _lies_in(out, path) for path in wanted for out in left_out):
         return False

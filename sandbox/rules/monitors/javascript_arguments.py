@@ -11,9 +11,11 @@ _MODULE = frozenset({"-r", "--require", "--import"})
 """Options before a module that is loaded first."""
 
 _REPORTING = re.compile(
-    r"--(no-warnings|enable-source-maps|trace-\S+|test-(reporter|reporter-destination|"
-    r"concurrency)(=\S+)?)"
+    r"--(no-warnings|no-deprecation|pending-deprecation|enable-source-maps|trace-\S+|"
+    r"max-old-space-size=\d+|max-semi-space-size=\d+|stack-trace-limit=\d+|"
+    r"unhandled-rejections=\w+|test-(reporter|reporter-destination|concurrency)(=\S+)?)"
 )
+_OF_TAPE = re.compile(r"--(no-only|strict)")
 _REPORTING_WITH_VALUE = frozenset({"--test-reporter", "--test-reporter-destination"})
 
 _ALL_BELOW = re.compile(r"(?P<folder>[^*?\[\]{}()!+@$`~]*/)?(\*\*/)?\*(\.(c|m)?js)?")
@@ -48,7 +50,7 @@ def _operands(words: Sequence[str], *, reporting: bool) -> list[str] | None:
             del rest[:1]
         elif not word.startswith("-"):
             paths.append(word)
-        elif not (reporting and _REPORTING.fullmatch(word)):
+        elif not (_REPORTING if reporting else _OF_TAPE).fullmatch(word):
             return None
     return paths
 

@@ -10,18 +10,24 @@ _FLAGS = re.compile(
     r"-[qvxsl]+|-r[a-zA-Z]+|--(verbose|quiet|exitfirst|showlocals|no-header|no-summary|ff|"
     r"failed-first|nf|new-first|cache-clear|full-trace|disable-warnings|strict-markers|"
     r"strict-config|tb=\w+|color=\w+|maxfail=\d+|durations=\d+|capture=\w+|show-capture=\w+|"
-    r"verbosity=-?\d+|junit-?xml=\S+|numprocesses=\w+)|-n\w+|-pno:cacheprovider"
+    r"verbosity=-?\d+|junit-?xml=\S+|numprocesses=\w+|durations-min=[\d.]+|code-highlight=\w+|"
+    r"log-(cli-|file-)?level=\w+|log-file=\S+|basetemp=\S+|trace-config|debug|setup-show|"
+    r"(no-)?fold-skipped|show-capture=\w+)|-n\w+|-pno:(cacheprovider|randomly)|-W\S+"
 )
 """Options that leave every selected test in, and have no word of their own behind them."""
 
 _WITH_VALUE = frozenset(
     {"--tb", "--color", "--maxfail", "--durations", "--capture", "--show-capture", "--verbosity",
-     "--junitxml", "--junit-xml", "-n", "--numprocesses"}
+     "--junitxml", "--junit-xml", "-n", "--numprocesses", "--durations-min", "--code-highlight",
+     "--log-level", "--log-cli-level", "--log-file", "--log-file-level", "--basetemp", "-W",
+     "--pythonwarnings"}
 )  # fmt: skip
 """Options of the same kind whose value is the next word."""
 
 _HARMLESS = {
     ("-p", "no:cacheprovider"),
+    ("-p", "no:randomly"),
+    ("-o", "log_cli=true"),
     ("-o", "junit_family=xunit1"),
     ("-o", "addopts="),
 }
@@ -41,6 +47,9 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
     paths, left_out, rest = [], [], list(words)
     while rest:
         word = rest.pop(0)
+        if word == "--":
+            paths += rest
+            break
         name, equals, value = word.partition("=")
         if name == "--ignore" and (equals or rest):
             left_out.append(value if equals else rest.pop(0))

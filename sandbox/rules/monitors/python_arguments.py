@@ -41,6 +41,20 @@ def module_run(words: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
+def script_run(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the script that `python WORDS` runs by path, and its arguments; none if not plain."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-"):
+            return (word, *rest) if "/" in word else ()
+        if word in _WITH_VALUE and rest:
+            word += rest.pop(0)
+        if _HARMLESS.fullmatch(word) is None:
+            return ()
+    return ()
+
+
 def loads_from_folder(words: Sequence[str]) -> bool:
     """Whether `python WORDS` looks for modules first in the folder that it was started in."""
     rest = list(words)

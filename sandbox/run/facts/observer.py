@@ -16,12 +16,13 @@ from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, Touc
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import runs_of, selected_by, starts_another
+from sandbox.rules.monitors.covered_tests import is_cargo, runs_of, selected_by, starts_another
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts import settings, variables
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
+from sandbox.run.facts.named_files import folders_named
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
 from sandbox.run.facts.runners import foreign_to, take_tool
@@ -35,6 +36,8 @@ NAMED_BYTES = 1 << 20
 
 FACTS_MOST = 50_000
 """Facts of a run that are told; beyond them it is told once that more are lost."""
+
+PACKAGE = "Cargo.toml"
 
 ARGUMENTS_MOST = 64
 """Arguments of a test run that are recorded."""
@@ -173,6 +176,8 @@ class Facts(ExecObserver):
         foreign: tuple[str, ...] = ()
         if self._worktree is not None:
             foreign = foreign_to(self._worktree, execution, argv, moment)
+            framework = self._task.tests.framework
+            selected += folders_named(selected, self._worktree.files(), framework)
         self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
@@ -291,10 +296,12 @@ class Facts(ExecObserver):
 
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
         environment = variables.pairs(execution.environment)
-        cwd = paths.text(execution.cwd)
-        if starts_another(_texts(execution)):
+        argv, cwd = _texts(execution), paths.text(execution.cwd)
+        if starts_another(argv):
             return None  # what it starts is seen as well, and is what has to be looked at
-        return selected_by(_texts(execution), cwd, self._context, environment)
+        if self._worktree is not None and is_cargo(argv):
+            cwd = self._worktree.nearest(cwd, PACKAGE)  # of which it takes the whole package
+        return selected_by(argv, cwd, self._context, environment)
 
     def _relative(self, path: str) -> str:
         return path.removeprefix(self._root + "/")

@@ -15,8 +15,11 @@ INTERPRETERS = ("python", "node", "sh", "bash", "dash", "perl")
 RUNNING_MOST = 32
 """Programs that are named as running at a moment."""
 
-ASKED = ("pre-commit", "commit-msg")
+ASKED = frozenset({"pre-commit", "commit-msg"})
 """Hooks that an ordinary commit runs and that can refuse it: githooks(5)."""
+
+ASKED_BY_MERGE = frozenset({"pre-merge-commit", "commit-msg"})
+"""Those that `git merge` runs where it commits by itself."""
 
 
 @dataclass(slots=True)
@@ -51,7 +54,8 @@ class Programs:
         `sees` is whether programs below the top level are seen at all.
         """
         self._folder, self._intact = hooks, intact
-        self._required = tuple(name for name in ASKED if name in set(executable))
+        there = frozenset(executable)
+        self._required, self._by_merge = ASKED & there, ASKED_BY_MERGE & there
         self._live: dict[int, _Live] = {}
         """By process."""
         self._hooks: list[_Hook] = []
@@ -81,15 +85,17 @@ class Programs:
         """The scripts that run now, and programs that run none, by absolute path."""
         return tuple(sorted({live.script for live in self._live.values()})[:RUNNING_MOST])
 
-    def take_hooks(self) -> tuple[tuple[str, ...], bool]:
-        """Give the hooks that agreed to what git, which still runs, is doing now; forget them.
-
-        And whether these are all that an ordinary commit runs.
-        """
+    def take_hooks(self) -> tuple[str, ...]:
+        """Give the hooks that agreed to what git, which still runs, is doing now; forget them."""
         running = {live.number for live in self._live.values() if live.is_git}
         agreed = {hook.name for hook in self._hooks if hook.agreed and hook.git in running}
         self._hooks.clear()
-        return tuple(sorted(agreed)), agreed.issuperset(self._required)
+        return tuple(sorted(agreed))
+
+    def are_enough(self, agreed: Iterable[str], *, merge: bool) -> bool:
+        """Whether these are all that such a commit runs of those that are there."""
+        given = frozenset(agreed)
+        return given >= self._required or bool(merge and self._by_merge and given >= self._by_merge)
 
 
 def _script(execution: Exec) -> str | None:

@@ -93,7 +93,7 @@ class Repository:
             yield from self._committed(ref, after)
 
     def _committed(self, ref: str, tip: str) -> Iterator[Committed]:
-        hooks, hooked = self._programs.take_hooks()
+        hooks = self._programs.take_hooks()
         try:
             history = History(Objects(self._files))
             new = history.new(self._known, [tip])
@@ -103,7 +103,9 @@ class Repository:
             new, trees, files = (), {}, {}
         self._known.add(tip)
         for commit in new:
+            merge = len(commit.parents) > 1
             one = commit.id == tip and len(new) == 1
+            hooked = self._programs.are_enough(hooks, merge=merge)
             yield Committed(
                 ref=ref,
                 id=commit.id,

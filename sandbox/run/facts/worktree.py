@@ -14,7 +14,7 @@ from sandbox.model.scopes import owner_of
 from sandbox.model.session import WRITABLE, Touch, TouchKind
 from sandbox.model.task import Scope
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
-from sandbox.run.facts.shadows import Shadows, is_code
+from sandbox.run.facts.shadows import CODE, Shadows, is_code
 
 DIFFERING = 20
 """Paths that are named as the reason why a run of tests proves nothing."""
@@ -40,6 +40,9 @@ NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
 
 TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
 """Files of tests, and what builds them: of those that the task forbids to change."""
+
+MADE, MAKEFILES = ("make", "unity"), ("Makefile", "makefile", "GNUmakefile")
+"""Frameworks whose tests are built by make, and from which files that reads its rules."""
 
 HAD = 200_000
 """Contents of paths that are remembered; those beyond are not known again."""
@@ -124,6 +127,19 @@ class Worktree:
     def holds(self, path: str) -> Held | None:
         """What stands at an absolute path; None where nothing that is watched does."""
         return self._now[path] if path in self._now else self._base.get(path)
+
+    def files(self) -> Iterator[str]:
+        """Yield what stands in the worktree, relative to it."""
+        below = self._watched.worktree + "/"
+        known = (path for path in {**self._base, **self._now} if path.startswith(below))
+        return (path.removeprefix(below) for path in known if self.holds(path) is not None)
+
+    def nearest(self, folder: str, name: str) -> str:
+        """Give the folder, or the nearest one above it in the worktree, that has a file."""
+        above = folder
+        while above.startswith(self.root) and self.holds(f"{above}/{name}") is None:
+            above = above.rpartition("/")[0]
+        return above if above.startswith(self.root) else folder
 
     def as_at_start(self, path: str) -> bool:
         """Whether an absolute path holds what it held."""
@@ -262,12 +278,20 @@ class Worktree:
         if owner in (*WORK, Owner.GIT):
             return False
         if owner in NOBODYS and TESTS.search(relative):
-            return not vanished or is_code(relative)  # runs of tests write and remove other files
+            # What is new and no code is a report, a log or a copy: no runner loads it.
+            return path in self._base or self._is_loaded(relative)
         if owner in NOBODYS and path in self._base and is_code(relative):
             return True
         new = path not in self._base
         link = vanished or path in self._links
         return decides_by_name(relative) or (new and self._shadows.hides(relative, link=link))
+
+    def _is_loaded(self, relative: str) -> bool:
+        """Whether a new file is such as a runner takes for a test, or make for its rules."""
+        name = relative.rpartition("/")[2]
+        built = self.framework in MADE and name in MAKEFILES
+        link = f"{self.root}/{relative}" in self._links
+        return built or link or name.rpartition(".")[2] in CODE
 
     def _is_nested(self, path: str) -> bool:
         """Whether a package of the runner's would load a file in place of another package."""

@@ -44,6 +44,9 @@ def covers(atom: Atom, given: Step) -> bool:
         "pytest --ignore=tests/test_other.py",
         "pytest -q -o addopts=",
         "pytest -q tests --ignore tests/slow",
+        "pytest -W error --durations 5 --durations-min=0.1 --log-cli-level=DEBUG -- tests",
+        "pytest -p no:randomly --basetemp /tmp/b --setup-show tests/test_sizes.py",
+        "python -B /opt/venv/bin/pytest -q tests",
         "cd tests && pytest --ignore=test_other.py",
         "py.test tests/test_sizes.py",
         "python -m pytest tests/test_sizes.py",
@@ -85,6 +88,9 @@ def test_spellings_of_a_run(line: str) -> None:
     [
         "pytest tests/test_other.py",
         "pytest tests/test_sizes.py::test_one",
+        "python tests/test_sizes.py",
+        "python /tmp/run.py tests/test_sizes.py",
+        "python -O /opt/venv/bin/pytest tests/test_sizes.py",
         "pytest tests/test_sizes.py -k one",
         "python -O -m pytest tests/test_sizes.py",
         "python -X pycache_prefix=/tmp/c -m pytest tests/test_sizes.py",
@@ -218,6 +224,7 @@ ONE_FILE = Atom(action="run_*", tests=("test/num.js",), exit_code=0)
         "npm test",
         "tape test/*.js",
         "tape 'test/**/*.js'",
+        "tape --no-only test/*.js",
         "tape -r ./setup.js test/*.js",
         "npx tape test/*",
         "npx --no-install tape test/*.js",
@@ -236,7 +243,13 @@ def test_spellings_of_a_run_in_javascript(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["tape test/num.js", "node test/num.js", "node --test test/num.js test/dash.js"]
+    "line",
+    [
+        "tape test/num.js",
+        "node test/num.js",
+        "node --no-deprecation test/num.js",
+        "node --test test/num.js test/dash.js",
+    ],
 )
 def test_one_file_in_javascript(line: str) -> None:
     assert matcher(ONE_FILE, NODE)(ran(line))
@@ -277,6 +290,8 @@ GO_ROOT = Atom(action="run_*", tests=("mux_test.go",), exit_code=0)
     [
         "go test ./...",
         "go test -v -count=1 -race ./...",
+        "go test -count 1 -timeout 60s -p 1 -run . -bench . -cpu 1,2 ./...",
+        "go test -vet off -run '' -coverprofile cover.out ./...",
         "cd middleware && go test -timeout=30s .. ../...",
         "go test -cover -coverprofile=/tmp/c . ./middleware",
         "go test . && go test ./middleware",
@@ -303,6 +318,8 @@ def test_a_package_of_go_is_its_own_files_alone() -> None:
     [
         "go test -run TestLogger ./...",
         "go test -run=NONE ./...",
+        "go test -count 0 ./...",
+        "go test -run ./...",
         "go test -skip x ./...",
         "go test -short ./...",
         "go test -count=0 ./...",
@@ -334,6 +351,7 @@ RUST_FILE = Atom(action="run_*", tests=("tests/lib.rs",), exit_code=0)
     [
         "cargo test",
         "cargo test --offline -q --no-fail-fast -- --nocapture --test-threads=1",
+        "cargo t -q -j 2 --color never --target-dir /tmp/t -- -q --test-threads 1",
         "cargo test --release --jobs=2",
         "cargo test --test lib",
         "cargo test --test=lib --test other",

@@ -38,15 +38,24 @@ def programs(*names: str, intact: bool = True) -> Programs:
     return Programs(HOOKS, names or ("pre-commit", "commit-msg"), lambda _: intact)
 
 
+def taken(known: Programs, *, merge: bool = False) -> tuple[tuple[str, ...], bool]:
+    agreed = known.take_hooks()
+    return agreed, known.are_enough(agreed, merge=merge)
+
+
 def commit(
-    known: Programs, *names: str, parent: str = GIT, ended: ExecEnd | None = None
+    known: Programs,
+    *names: str,
+    parent: str = GIT,
+    ended: ExecEnd | None = None,
+    merge: bool = False,
 ) -> tuple[tuple[str, ...], bool]:
     """A program that runs hooks, and what is known while it still runs."""
     known.seen(git := program(1, parent))
     for number, name in enumerate(names, 2):
         known.seen(hook := program(number, f"{HOOKS}/{name}", git.pid))
         known.ended(hook, ended or end())
-    return known.take_hooks()
+    return taken(known, merge=merge)
 
 
 def test_a_commit_whose_hooks_all_agreed() -> None:
@@ -80,13 +89,23 @@ def test_what_a_git_that_has_ended_had_run_is_of_no_use_to_others() -> None:
         known.seen(hook := program(number, f"{HOOKS}/{name}", git.pid))
         known.ended(hook, end())
     known.ended(git, end(1))
-    assert known.take_hooks() == ((), False)
+    assert taken(known) == ((), False)
+
+
+def test_a_merge_is_asked_of_the_hooks_that_it_runs() -> None:
+    both = ("pre-commit", "commit-msg")
+    assert commit(programs(*both), "commit-msg", merge=True)[1]
+    assert commit(programs(*both), *both, merge=True)[1]  # concluded by git commit
+    assert not commit(programs(*both), "commit-msg")[1]
+    assert not commit(programs(*both), merge=True)[1]
+    assert not commit(programs(*both, "pre-merge-commit"), "commit-msg", merge=True)[1]
+    assert not commit(programs("pre-commit"), merge=True)[1]  # nobody was asked
 
 
 def test_hooks_count_once() -> None:
     known = programs()
     assert commit(known, "pre-commit", "commit-msg")[1]
-    assert known.take_hooks() == ((), False)
+    assert taken(known) == ((), False)
 
 
 def test_what_runs_is_told_by_its_script() -> None:

@@ -241,6 +241,33 @@ def test_what_was_put_back_meanwhile_makes_it_unsound_too_and_no_later_run() -> 
     assert worktree.unsound_since(worktree.moment) == ()
 
 
+def test_what_is_new_beside_tests_and_no_code_decides_nothing() -> None:
+    names = ("test.log", "test-results.xml", "tests/out.tap", "tests/test_a.py.bak", "Makefile")
+    assert unsound(*map(wrote, (*names, "tests/.test_a.py.swp", "tests/test_a.py~"))) == ()
+    assert unsound(wrote("tests/test_b.py")) == ("tests/test_b.py",)
+    assert unsound(wrote("tests/more", mode=LINK)) == ("tests/more",)
+    made = Worktree(BASE, Watched(ROOT, (), (), "make"), SCOPE)
+    began = made.moment
+    told(made, wrote("Makefile"))
+    assert made.unsound_since(began) == ("Makefile",)
+
+
+def test_the_nearest_folder_with_a_file_is_found() -> None:
+    worktree = tree()
+    told(worktree, wrote("Cargo.toml"), wrote("part/Cargo.toml"))
+    assert worktree.nearest(f"{ROOT}/src/b", "Cargo.toml") == ROOT
+    assert worktree.nearest(f"{ROOT}/part/src", "Cargo.toml") == f"{ROOT}/part"
+    assert worktree.nearest("/tmp/src", "Cargo.toml") == "/tmp/src"
+    assert tree().nearest(f"{ROOT}/src", "Cargo.toml") == f"{ROOT}/src"
+
+
+def test_the_files_of_a_worktree_are_those_that_stand_there_now() -> None:
+    worktree = tree()
+    told(worktree, wrote("new.py"), gone("src/b"))
+    assert "new.py" in {*worktree.files()} >= {"src/a.py", "notes.md"}
+    assert not {"src/b/c.py", "src/b/d.py"} & {*worktree.files()}
+
+
 def test_what_was_put_back_while_tests_ran_was_not_there_as_they_began() -> None:
     worktree = tree()
     told(worktree, wrote("tests/test_a.py"), wrote("conftest.py"))

@@ -120,6 +120,7 @@ PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)
         (f"printf '[core]\\nhooksPath=/tmp\\n' > /tmp/c; GIT_CONFIG_GLOBAL=/tmp/c {COMMIT} {NOTE}",
          False),
         (f"mv .git/hooks /tmp/h; {COMMIT} {NOTE}; mv /tmp/h .git/hooks", False),
+        (f"rm .git/hooks/commit-msg; {COMMIT} {NOTE}", False),
         (f"chmod -x .git/hooks/*; {COMMIT} {NOTE}; chmod +x .git/hooks/*", False),
         (f"echo exit > .git/hooks/pre-commit; {COMMIT} {NOTE}", False),
         (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
@@ -235,6 +236,10 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
          "docs/pytest.py"),
         (f"{FORGED}; (PATH=/tmp/v/bin:$PATH; exec -a python {PYTHON} -m pytest {TESTS})", "$PATH"),
         (f"echo > ~/conftest.py; pytest {TESTS}", "/home/agent/conftest.py"),
+        (f"(exec -a pytest /bin/true {TESTS})", "/true"),
+        (f"pytest {TESTS} $(yes -- -q | head -64) --collect-only", "nothing"),
+        (f"mkdir s; echo 'import os; os._exit(0)' > s/x.py; pytest s/x.py {TESTS}", "s/x.py"),
+        (f"mkdir s; echo > s/pytest.py; PYTHONPATH=s pytest {TESTS}", "s/pytest.py"),
         (f"{MEANWHILE} {TESTS}", "conftest.py"),
     ],
 )  # fmt: skip

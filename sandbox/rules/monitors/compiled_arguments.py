@@ -56,7 +56,9 @@ def selected_by_go(words: Sequence[str]) -> tuple[str, ...] | None:
         elif _EXPANDED.search(word) or word.endswith(".go") or not word.startswith((".", "/")):
             return None
         else:
-            folder, below, _ = word.partition("/...")
+            folder, below, more = word.partition("/...")
+            if more:
+                return None  # only some of what lies below
             found.append(folder if below else f"{folder.rstrip('/')}/{OWN_FILES}")
     return tuple(found) or (OWN_FILES,)
 

@@ -16,7 +16,11 @@ from sandbox.model.shell.reader import commands, unwrapped
 from sandbox.model.shell.tokens import ShellCommand
 from sandbox.rules.monitors.compiled_arguments import OWN_FILES, selected_by_cargo, selected_by_go
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.javascript_arguments import selected_by_node, selected_by_tape
+from sandbox.rules.monitors.javascript_arguments import (
+    loaded_first,
+    selected_by_node,
+    selected_by_tape,
+)
 from sandbox.rules.monitors.make_arguments import made_by
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
@@ -115,6 +119,34 @@ def is_cargo(argv: Sequence[str]) -> bool:
 def looks_around(argv: Sequence[str]) -> bool:
     """Whether a process loads first what lies in the folder that it was started in."""
     return is_python(argv) and loads_from_folder(argv[1:])
+
+
+FAMILIES = {
+    "pytest": re.compile(r"(py\.?test|python)[\d.-]*"),
+    "python": re.compile(r"python[\d.]*"),
+    "node": re.compile(r"node(js)?|tape"),
+    "go": re.compile(r"go[\d.-]*"),
+    "cargo": re.compile(r"cargo[\d.-]*"),
+    "make": re.compile(r"g?make"),
+}
+"""By what a process may be called: what its file is called then."""
+
+
+def is_called_rightly(argv: Sequence[str], file: str) -> bool:
+    """Whether a process is of the file that its first word says; one may call itself anything."""
+    name, given = _name(argv[0]), _name(file)
+    families = [each for each in FAMILIES.values() if each.fullmatch(name)]
+    return not families or any(each.fullmatch(given) for each in families)
+
+
+def is_python_run(argv: Sequence[str]) -> bool:
+    """Whether a process that runs tests is Python, be it by the name of pytest."""
+    return is_python(argv) or (bool(argv) and _name(argv[0]) in _PYTEST)
+
+
+def modules_of(argv: Sequence[str]) -> tuple[str, ...]:
+    """Give the modules that node or tape is told to load beside the tests."""
+    return loaded_first(argv[1:]) if _name(argv[0]) in {*_NODE, "tape"} else ()
 
 
 def script_of(argv: Sequence[str]) -> str | None:
@@ -268,5 +300,6 @@ def covers(roots: Roots, wanted: Sequence[str]) -> bool:
 def _lies_in(path: str, root: str) -> bool:
     folder, _, last = root.rpartition("/")
     if last == OWN_FILES:
-        return path != "." and posixpath.dirname(path) == folder
+        is_file = posixpath.splitext(path)[1] != ""
+        return is_file and posixpath.dirname(path) == folder
     return root in (".", path) or path.startswith(root + "/")

@@ -7,6 +7,8 @@ https://nodejs.org/docs/latest-v18.x/api/cli.html
 import re
 from collections.abc import Sequence
 
+from sandbox.rules.monitors.compiled_arguments import OWN_FILES
+
 _MODULE = frozenset({"-r", "--require", "--import"})
 """Options before a module that is loaded first."""
 
@@ -16,10 +18,15 @@ _REPORTING = re.compile(
     r"unhandled-rejections=\w+|test-(reporter|reporter-destination|concurrency)(=\S+)?)"
 )
 _OF_TAPE = re.compile(r"--(no-only|strict)")
+_REPORTERS = frozenset({"spec", "tap", "dot", "junit", "lcov"})
+"""Those of node's own."""
 _REPORTING_WITH_VALUE = frozenset({"--test-reporter", "--test-reporter-destination"})
 
-_ALL_BELOW = re.compile(r"(?P<folder>[^*?\[\]{}()!+@$`~]*/)?(\*\*/)?\*(\.(c|m)?js)?")
+_ALL_BELOW = re.compile(r"(?P<folder>[^*?\[\]{}()!+@$`~]*/)?(?P<deep>\*\*/)?\*(\.js)?")
 """A glob over all that is in a folder."""
+
+_FILE = re.compile(r".*\.[cm]?js")
+"""What is loaded itself, and not the `index.js` or the package of a folder."""
 
 _EXPANDED = re.compile(r"[*?\[\]{}()$`~]")
 
@@ -29,7 +36,10 @@ def selected_by_tape(words: Sequence[str]) -> tuple[str, ...] | None:
 
     None where less than they may run, and where there are none: tape then runs nothing.
     """
-    return _whole(_operands(words, reporting=False)) or None
+    paths = _operands(words, reporting=False)
+    if paths is None or any("*" not in path and not _FILE.fullmatch(path) for path in paths):
+        return None
+    return _whole(paths) or None
 
 
 def selected_by_node(words: Sequence[str]) -> tuple[str, ...] | None:
@@ -38,7 +48,19 @@ def selected_by_node(words: Sequence[str]) -> tuple[str, ...] | None:
     paths = _whole(_operands(rest, reporting=True))
     if len(rest) < len(words):
         return paths
-    return paths if paths and len(paths) == 1 and _EXPANDED.search(rest[-1]) is None else None
+    return paths if paths and len(paths) == 1 and _FILE.fullmatch(rest[-1]) else None
+
+
+def loaded_first(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the modules that options have loaded before the tests, or told to report them."""
+    found, rest = [], list(words)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if name in _MODULE or name == "--test-reporter":
+            given = value if equals else rest.pop(0) if rest else ""
+            if name in _MODULE or given not in _REPORTERS:
+                found.append(given)
+    return tuple(found)
 
 
 def _operands(words: Sequence[str], *, reporting: bool) -> list[str] | None:
@@ -63,7 +85,8 @@ def _whole(paths: list[str] | None) -> tuple[str, ...] | None:
     for path in paths:
         everything = _ALL_BELOW.fullmatch(path)
         if everything:
-            found.append(everything["folder"] or ".")
+            here = "." if everything["deep"] else OWN_FILES
+            found.append(everything["folder"] or here)
         elif not _EXPANDED.search(path):
             found.append(path)
     return tuple(found) if found or not paths else None

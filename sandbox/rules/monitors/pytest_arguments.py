@@ -47,6 +47,8 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
     paths, left_out, rest = [], [], list(words)
     while rest:
         word = rest.pop(0)
+        if word.startswith("@"):
+            return None  # a file with more words
         if word == "--":
             paths += rest
             break

@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
+from sandbox.rules.monitors.compiled_arguments import OWN_FILES
 from sandbox.rules.monitors.covered_tests import Roots, covers
 from sandbox.rules.monitors.pytest_arguments import WITHOUT
 
@@ -24,7 +25,13 @@ def folders_named(roots: Roots, files: Iterable[str], framework: str) -> Roots:
     if tests is None:
         return ()
     inside = (root for root in roots if not root.startswith(("/", WITHOUT)))
-    folders = {above for root in inside if tests.fullmatch(root) for above in _above(root)}
+    own = f"/{OWN_FILES}"
+    folders = {
+        above
+        for root in inside
+        if tests.fullmatch(root) or root.endswith(own)
+        for above in _above(root)
+    }
     if not folders:
         return ()
     left = {

@@ -176,6 +176,7 @@ class Facts(ExecObserver):
         foreign: tuple[str, ...] = ()
         if self._worktree is not None:
             foreign = foreign_to(self._worktree, execution, argv, moment)
+            foreign += self._worktree.adds(selected)
             framework = self._task.tests.framework
             selected += folders_named(selected, self._worktree.files(), framework)
         self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)
@@ -198,7 +199,7 @@ class Facts(ExecObserver):
         differing = tuple(dict.fromkeys((*foreign, *self._worktree.unsound_since(began))))
         self._note(
             Tested(
-                argv=argv,
+                argv=argv[:ARGUMENTS_MOST],
                 cwd=cwd,
                 paths=selected,
                 exit_code=code,
@@ -323,4 +324,4 @@ class Facts(ExecObserver):
 
 
 def _texts(execution: Exec) -> tuple[str, ...]:
-    return tuple(paths.text(each) for each in execution.arguments[:ARGUMENTS_MOST])
+    return tuple(paths.text(each) for each in execution.arguments)

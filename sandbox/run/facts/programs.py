@@ -36,6 +36,7 @@ class _Live:
     number: int
     is_git: bool
     script: str
+    parent: int
 
 
 class Programs:
@@ -58,6 +59,8 @@ class Programs:
         self._required, self._by_merge = ASKED & there, ASKED_BY_MERGE & there
         self._live: dict[int, _Live] = {}
         """By process."""
+        self._outside: set[int] = set()
+        """Processes that start the commands themselves."""
         self._hooks: list[_Hook] = []
         self.sees = sees
 
@@ -69,7 +72,11 @@ class Programs:
         by_git = parent is not None and parent.is_git
         if folder == self._folder and parent is not None and by_git and self._intact(path):
             self._hooks.append(_Hook(execution.number, name, parent.number))
-        self._live[execution.pid] = _Live(execution.number, path in GIT, _script(execution) or path)
+        if execution.first:
+            self._outside.add(execution.parent)
+        self._live[execution.pid] = _Live(
+            execution.number, path in GIT, _script(execution) or path, execution.parent
+        )
 
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """A program has ended, or runs another one now."""
@@ -87,10 +94,33 @@ class Programs:
 
     def take_hooks(self) -> tuple[str, ...]:
         """Give the hooks that agreed to what git, which still runs, is doing now; forget them."""
-        running = {live.number for live in self._live.values() if live.is_git}
-        agreed = {hook.name for hook in self._hooks if hook.agreed and hook.git in running}
+        innermost = {
+            live.number
+            for pid, live in self._live.items()
+            if live.is_git and not any(self._lies_below(other, pid, live) for other in self._gits)
+        }
+        agreed = {hook.name for hook in self._hooks if hook.agreed and hook.git in innermost}
         self._hooks.clear()
         return tuple(sorted(agreed))
+
+    @property
+    def _gits(self) -> list[_Live]:
+        return [live for live in self._live.values() if live.is_git]
+
+    def _lies_below(self, other: _Live, pid: int, live: _Live) -> bool:
+        """Whether a git was started later by what another one runs, or nobody knows by whom.
+
+        That one is what does something now, and the hooks of the other one are not its own.
+        """
+        if other.number <= live.number:
+            return False
+        above = other
+        while above.parent != pid:
+            parent = self._live.get(above.parent)
+            if parent is None:
+                return above.parent not in self._outside
+            above = parent
+        return True
 
     def are_enough(self, agreed: Iterable[str], *, merge: bool) -> bool:
         """Whether these are all that such a commit runs of those that are there."""

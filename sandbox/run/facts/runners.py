@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from sandbox.model import path_text as paths
 from sandbox.model.session import Exec
-from sandbox.rules.monitors.covered_tests import is_python, looks_around, script_of
+from sandbox.rules.monitors.covered_tests import (
+    is_called_rightly,
+    is_python,
+    is_python_run,
+    looks_around,
+    modules_of,
+    script_of,
+)
 from sandbox.run.facts import variables
 from sandbox.run.facts.worktree import Moment, Worktree
 
@@ -15,17 +22,26 @@ def foreign_to(
 ) -> tuple[str, ...]:
     """Name what does not come from the image: programs, folders of modules and variables."""
     cwd = paths.text(execution.cwd)
-    programs = [paths.text(execution.resolved)]
+    resolved = paths.text(execution.resolved)
+    programs = [resolved]
     if is_python(argv):
         programs.append(_called(execution, argv[0], cwd))
     if (script := script_of(argv)) is not None:
         programs.append(posixpath.normpath(posixpath.join(cwd, script)))
     found = [worktree.relative(each) for each in programs if worktree.is_foreign(each)]
+    if not is_called_rightly(argv, resolved):
+        found.append(resolved)
     if looks_around(argv):
         found += worktree.loaded_first(cwd, began)
+    found += [each for each in modules_of(argv) if not worktree.has_module(each, cwd)]
+    if execution.truncated:
+        found.append("more arguments than are told")
     if execution.environment_truncated:
         found.append("more variables than are told")
     given = variables.pairs(execution.environment)
+    if is_python_run(argv) and (listed := dict(given).get("PYTHONPATH")):
+        for folder in listed.split(":"):
+            found += worktree.loaded_first(posixpath.normpath(posixpath.join(cwd, folder)), began)
     return (*found, *variables.misleading(given, worktree.root, cwd, worktree.framework))
 
 

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from sandbox.container.candidate import decides_by_name
@@ -19,8 +20,8 @@ from sandbox.run.facts.shadows import CODE, Shadows, is_code
 DIFFERING = 20
 """Paths that are named as the reason why a run of tests proves nothing."""
 
-PASSING = "pytest-cache-files-"
-"""How pytest's folder is named before it becomes .pytest_cache."""
+PASSING = re.compile(r"/pytest-cache-files-[^/]+(/(README\.md|\.gitignore|CACHEDIR\.TAG))?$")
+"""pytest's folder before it becomes .pytest_cache, and what is in it then."""
 
 NOTES = frozenset({".package-lock.json"})
 """Names of files of a runtime that installers write for themselves; no runner reads them."""
@@ -159,6 +160,8 @@ class Worktree:
         """
         if folder != self._watched.worktree and not folder.startswith(self._watched.worktree + "/"):
             return (folder,) if f"{folder}/".startswith(WRITABLE) else ()
+        if not self._is_watched(folder):
+            return (self.relative(folder),)
         below, start = self._watched.worktree + "/", self.relative(folder)
         there = (path.removeprefix(below) for path in self._now if path.startswith(below))
         paths = {*there, *self._changed[moment.changed :]}
@@ -169,6 +172,44 @@ class Worktree:
             if self._shadows.hides(path, start, link=below + path in self._links)
         )
         return tuple(sorted(hiding))[:DIFFERING]
+
+    def has_module(self, name: str, cwd: str) -> bool:
+        """Whether node finds a module by a name, and what the image holds of it is as it was."""
+        if name.startswith((".", "/")):
+            path = posixpath.normpath(posixpath.join(cwd, name))
+            return path in self._base and path not in self._now
+        below = f"{self._watched.worktree}/node_modules/{name}/"
+        known = [path for path in self._base if path.startswith(below)]
+        return bool(known) and not any(path in self._now for path in known)
+
+    def adds(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Give what a run of tests is told to load that is nobody's work, and not the image's.
+
+        `roots` are what it covers; a run elsewhere alone adds nothing to one of the worktree.
+        """
+        plain = [root.partition("/*")[0] for root in roots if not root.startswith("!")]
+        if all(root.startswith("/") for root in plain):
+            return ()
+        known = {self.relative(folder) for folder in self._folders}
+        return tuple(
+            root
+            for root in plain
+            if root != "." and root not in known and not self._is_anybodys(root)
+        )
+
+    def _is_anybodys(self, root: str) -> bool:
+        """Whether a path of the worktree is the image's, or the agent's own work."""
+        path = f"{self._watched.worktree}/{root}"
+        if root.startswith("/"):
+            return False
+        return path in self._base or self._owner(path) in WORK
+
+    def _is_watched(self, folder: str) -> bool:
+        parts, excluded = folder.split("/"), self._watched.excluded
+        return not any(
+            folder == each or folder.startswith(each + "/") if "/" in each else each in parts
+            for each in excluded
+        )
 
     @property
     def root(self) -> str:
@@ -253,7 +294,7 @@ class Worktree:
             self._had.add(hash((path, _content(found))))
 
     def _is_seen(self, path: str) -> bool:
-        if not path.startswith(self._watched.worktree + "/") or f"/{PASSING}" in path:
+        if not path.startswith(self._watched.worktree + "/") or PASSING.search(path):
             return False
         return self._owner(path) is not Owner.GENERATED or self.relative(path) in self._named
 
@@ -283,8 +324,19 @@ class Worktree:
         if owner in NOBODYS and path in self._base and is_code(relative):
             return True
         new = path not in self._base
+        if new and owner in NOBODYS and self._is_compiled_along(path):
+            return True
         link = vanished or path in self._links
         return decides_by_name(relative) or (new and self._shadows.hides(relative, link=link))
+
+    def _is_compiled_along(self, path: str) -> bool:
+        """Whether go takes a new file for a part of a package that was there."""
+        folder, _, name = path.rpartition("/")
+        if self.framework != "go test" or not name.endswith(".go"):
+            return False
+        return any(
+            each.endswith(".go") and each.rpartition("/")[0] == folder for each in self._base
+        )
 
     def _is_loaded(self, relative: str) -> bool:
         """Whether a new file is such as a runner takes for a test, or make for its rules."""

@@ -19,15 +19,18 @@ static const char *const telling[] = {
     "CARGO_BUILD_RUSTC", "CARGO_BUILD_RUSTDOC", "CARGO_BUILD_RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
     "CARGO_BUILD_RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_HOME",
     "GNUMAKEFLAGS", "MAKEFLAGS", /* make(1) */
-    "GO111MODULE", "GOENV", "GOFLAGS", "GOROOT", "GOTOOLDIR", "GOWORK", /* go help environment */
+    "GO111MODULE", "GOARCH", "GOOS", "GOENV", "GOFLAGS", "GOROOT", "GOTOOLDIR", "GOWORK", /* go help environment */
     "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", /* ld.so(8) */
     "NODE_OPTIONS", "NODE_PATH", /* node(1) */
     /* npm: config, "Environment Variables"; in either case */
     "npm_config_globalconfig", "npm_config_ignore_scripts", "npm_config_node_options",
     "npm_config_script_shell", "npm_config_userconfig",
     "PYTEST_ADDOPTS", "PYTEST_PLUGINS", /* pytest: Environment Variables */
-    "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", /* python(1) */
-    "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTDOC", "RUSTFLAGS", /* cargo */
+    "OPENSSL_CONF", /* node and Python load it: config(5ssl) */
+    "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH", "PYTHONPLATLIBDIR", "PYTHONSTARTUP",
+    "PYTHONWARNINGS", /* python(1) */
+    "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTDOC", "RUSTDOCFLAGS",
+    "RUSTFLAGS", /* cargo */
     "XDG_CONFIG_HOME", /* os.UserConfigDir of Go: where `go env -w` writes */
 };
 

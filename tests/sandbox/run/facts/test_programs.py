@@ -102,6 +102,20 @@ def test_a_merge_is_asked_of_the_hooks_that_it_runs() -> None:
     assert not commit(programs("pre-commit"), merge=True)[1]  # nobody was asked
 
 
+def test_hooks_that_another_git_was_asked_for_do_not_count() -> None:
+    """As `git rebase -x HOOK -x 'git commit --no-verify'`: the inner one commits."""
+    for middle in (True, False):  # or a shell that has forked, of which nobody was told
+        known = programs()
+        known.seen(outer := program(1, GIT))
+        for number, name in enumerate(("pre-commit", "commit-msg"), 2):
+            known.seen(hook := program(number, f"{HOOKS}/{name}", outer.pid))
+            known.ended(hook, end())
+        if middle:
+            known.seen(program(8, "/usr/bin/dash", outer.pid))
+        known.seen(program(9, GIT, program(8, "/usr/bin/dash").pid))
+        assert taken(known) == ((), False)
+
+
 def test_hooks_count_once() -> None:
     known = programs()
     assert commit(known, "pre-commit", "commit-msg")[1]

@@ -12,7 +12,14 @@ ROOT, VENV = "/home/agent/x", "/opt/venv"
 TAPE = f"{ROOT}/node_modules/.bin/tape"
 BASE = {
     path: Held("old", "file", executable=True, mode=0o100755)
-    for path in (f"{VENV}/bin/python", f"{VENV}/bin/pytest", TAPE, f"{ROOT}/tests/test_a.py")
+    for path in (
+        f"{VENV}/bin/python",
+        f"{VENV}/bin/pytest",
+        TAPE,
+        f"{ROOT}/node_modules/tape/index.js",
+        f"{ROOT}/setup.js",
+        f"{ROOT}/tests/test_a.py",
+    )
 }
 WATCHED = Watched(ROOT, (VENV, f"{ROOT}/node_modules"), ())
 
@@ -108,3 +115,42 @@ def test_what_runs_in_the_place_of_a_compiler_is_named(
     take_tool(worktree, execution("x y", program, resolved))
     assert tuple(map(worktree.relative, worktree.unsound_since(began))) == named
     assert worktree.unsound_since(worktree.moment) == ()
+
+
+GO = "/usr/lib/go-1.19/bin/go"
+
+
+@pytest.mark.parametrize(
+    ("line", "resolved", "named"),
+    [
+        ("go test ./...", GO, []),
+        ("cargo test", "/usr/bin/cargo", []),
+        ("tape a.js", TAPE, []),
+        ("nodejs --test", NODE, []),
+        ("make test", "/usr/bin/make", []),
+        ("go test ./...", "/usr/bin/true", ["/usr/bin/true"]),
+        ("cargo test", "/usr/bin/true", ["/usr/bin/true"]),
+        ("pytest tests", "/usr/bin/true", ["/usr/bin/true"]),
+        ("/tmp/x/node a.js", "/usr/bin/true", ["/usr/bin/true"]),
+        ("make test", "/usr/bin/true", ["/usr/bin/true"]),
+    ],
+)
+def test_a_program_may_not_call_itself_a_runner(line: str, resolved: str, named: list[str]) -> None:
+    assert foreign(line, "x", resolved) == named
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("node -r ./setup.js test/a.js", []),
+        ("node --require=tape test/a.js", []),
+        ("node --test --test-reporter=spec", []),
+        ("node -r /tmp/evil.js test/a.js", ["/tmp/evil.js"]),
+        ("node --import ./new.js test/a.js", ["./new.js"]),
+        ("node --test --test-reporter=/tmp/evil.mjs", ["/tmp/evil.mjs"]),
+        ("node --test --test-reporter ./new.js", ["./new.js"]),
+        ("node -r other test/a.js", ["other"]),
+    ],
+)
+def test_what_node_loads_beside_the_tests_is_the_images(line: str, named: list[str]) -> None:
+    assert foreign(line, NODE, NODE) == named

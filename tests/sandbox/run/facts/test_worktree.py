@@ -252,6 +252,31 @@ def test_what_is_new_beside_tests_and_no_code_decides_nothing() -> None:
     assert made.unsound_since(began) == ("Makefile",)
 
 
+def test_what_a_run_is_told_to_load_beside_the_tests_is_the_images_or_the_agents_work() -> None:
+    worktree = tree()
+    told(worktree, wrote("check.py"), wrote("scratch/check.py"))
+    assert worktree.adds(("tests", "tests/test_a.py", "src/*", ".", "!tests/x", "src/a.py")) == ()
+    assert worktree.adds(("tests", "check.py")) == ("check.py",)
+    assert worktree.adds(("tests", "/tmp/x/check.py")) == ("/tmp/x/check.py",)
+    assert worktree.adds(("/tmp/copy/tests", "/tmp/copy/check.py")) == ()
+
+
+def test_a_new_file_of_a_package_of_go_is_compiled_along() -> None:
+    watched = Watched(ROOT, (), (), "go test")
+    base = {f"{ROOT}/{name}": held("old") for name in ("a.go", "a_test.go", "notes.md")}
+    worktree = Worktree(base, watched, SCOPE)
+    began = worktree.moment
+    told(worktree, wrote("zz.go"), wrote("cmd/try/main.go"), wrote("zz.txt"))
+    assert worktree.unsound_since(began) == ("zz.go",)
+
+
+def test_only_what_pytest_itself_writes_there_is_its_cache() -> None:
+    cache = "pytest-cache-files-x"
+    assert told(tree(), wrote(f"{cache}/README.md"), wrote(f"{cache}/.gitignore")) == []
+    assert told(tree(), wrote(f"{cache}/a.py")) == [(f"{cache}/a.py", "new", False)]
+    assert unsound(wrote(f"{cache}/conftest.py")) == (f"{cache}/conftest.py",)
+
+
 def test_the_nearest_folder_with_a_file_is_found() -> None:
     worktree = tree()
     told(worktree, wrote("Cargo.toml"), wrote("part/Cargo.toml"))

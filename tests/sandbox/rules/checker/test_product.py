@@ -85,5 +85,5 @@ def test_an_edge_behind_two_broken_rules_is_walked_through() -> None:
     product = product_of(world, rules, ())
     path = searches.walk_through(product, "three")
     assert path == (0, 1, 2, 3)
-    assert product.ended(path) == ({0, 1}, True)
+    assert product.ended(path) == (frozenset({0, 1}), True)
     assert len(product) < len(product.whole)

@@ -188,6 +188,8 @@ class Touch:
     """SHA-256 of a regular file or of a link's target; empty where it is too large to be read."""
     head: bytes = b""
     """The whole of a regular file of at most 64 bytes."""
+    changed_ns: int = 0
+    """When its status was changed last, as stat(2) says it, before it was looked into."""
 
 
 class ExecObserver:

@@ -121,6 +121,7 @@ PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)
          False),
         (f"mv .git/hooks /tmp/h; {COMMIT} {NOTE}; mv /tmp/h .git/hooks", False),
         (f"rm .git/hooks/commit-msg; {COMMIT} {NOTE}", False),
+        (f"ln .git/hooks/pre-commit ~/p; echo exit > ~/p; {COMMIT} {NOTE}", False),
         (f"chmod -x .git/hooks/*; {COMMIT} {NOTE}; chmod +x .git/hooks/*", False),
         (f"echo exit > .git/hooks/pre-commit; {COMMIT} {NOTE}", False),
         (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
@@ -168,6 +169,22 @@ PACKAGE = (
     "s=$(echo /opt/venv/lib/python3.*/site-packages); mkdir $s/own-1.dist-info; echo > $s/own.py;"
     " echo > $s/own-1.dist-info/entry_points.txt"
 )
+MAPPED = """cat > /tmp/m.py <<'E'
+import ctypes, os, subprocess, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype, size = ctypes.c_void_p, os.path.getsize(sys.argv[1])
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+opened = os.open(sys.argv[1], os.O_RDWR)
+place = libc.mmap(None, size, 3, 1, opened, 0)
+os.close(opened)
+time.sleep(0.1)
+subprocess.run(["/bin/true"])
+good, bad = open(sys.argv[1], "rb").read(), b"def test_x(): pass\\n"
+ctypes.memmove(place, bad + b"#" * (size - len(bad)), size)
+subprocess.run(["pytest", *sys.argv[1:]])
+ctypes.memmove(place, good, size)
+E
+python /tmp/m.py"""
 PYTHON = "/opt/venv/bin/python"
 MEANWHILE = """cat > /tmp/m.py <<'E'
 import os, subprocess, sys
@@ -198,6 +215,7 @@ FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site
         (f"cd /tmp && python -P -m pytest $OLDPWD/{TESTS}", (TESTS,)),
         (f"cd / && python -m pytest $OLDPWD/{TESTS}", (TESTS,)),
         (f"mkdir -p ~/.local/bin; PATH=~/.local/bin:$PATH python -m pytest {TESTS}", (TESTS,)),
+        (f"cp -al . /tmp/copy; pytest {TESTS}", (TESTS,)),
         (f"HOME=/tmp pytest {TESTS}; echo > ~/notes; cp README.md /tmp", (TESTS,)),
     ],
 )
@@ -241,6 +259,9 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
         (f"mkdir s; echo 'import os; os._exit(0)' > s/x.py; pytest s/x.py {TESTS}", "s/x.py"),
         (f"mkdir s; echo > s/pytest.py; PYTHONPATH=s pytest {TESTS}", "s/pytest.py"),
         (f"{MEANWHILE} {TESTS}", "conftest.py"),
+        (f"ln {TESTS} ~/x; cp ~/x ~/good; echo > ~/x; pytest {TESTS}; cat ~/good > ~/x", TESTS),
+        (f"ln {TESTS} ~/x; echo > ~/x; pytest {TESTS}", TESTS),
+        (f"{MAPPED} {TESTS}", TESTS),
     ],
 )  # fmt: skip
 def test_what_another_runner_says_proves_nothing(happen: Happen, line: str, culprit: str) -> None:

@@ -37,7 +37,8 @@ class FakeNotice:
                 new.target,
             ):
                 mode = KINDS.get(new.kind, 0) | new.mode
-                observer.touched(Touch(TouchKind.FILE, path, mode, new.digest))
+                touch = Touch(TouchKind.FILE, path, mode, new.digest, changed_ns=new.ctime_ns)
+                observer.touched(touch)
 
     def _look(self) -> dict[bytes, FileEntry]:
         return {

@@ -246,7 +246,7 @@ def touch_of(payload: bytes) -> Touch:
     size = protocol.TOUCHED.size
     if len(payload) < size:
         raise ProtocolError("The supervisor sent a frame that is too short.")
-    what, mode, digest = protocol.TOUCHED.unpack(payload[:size])
+    what, mode, changed, digest = protocol.TOUCHED.unpack(payload[:size])
     cursor = protocol.Cursor(payload[size:])
     try:
         kind = TouchKind(protocol.Touched(what).name.lower())
@@ -254,4 +254,4 @@ def touch_of(payload: bytes) -> Touch:
         raise ProtocolError(f"The supervisor told of an unknown kind {what} of touch.") from None
     path, head = cursor.string(), cursor.string()
     text = "" if digest == protocol.NO_DIGEST else digest.hex()
-    return Touch(kind, path, mode & 0o177777, text, head)
+    return Touch(kind, path, mode & 0o177777, text, head, changed)

@@ -148,7 +148,7 @@ EXEC_ENDED = struct.Struct("<QIIIQ")
 """number, outcome, exit code, signal, duration in microseconds."""
 EXEC_COUNT = struct.Struct("<QQI")
 """seen, not told, whether there will be no more."""
-TOUCHED = struct.Struct("<II32s")
+TOUCHED = struct.Struct("<IIQ32s")
 """what, mode, SHA-256; the path and the beginning of a small file follow."""
 RECORD = struct.Struct("<HHIIIQqqQ32s")
 """mode, problem, uid, gid, links, size, mtime, ctime, inode, SHA-256."""

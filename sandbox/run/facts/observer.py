@@ -28,6 +28,7 @@ from sandbox.run.facts.repository import Repository
 from sandbox.run.facts.runners import foreign_to, take_tool
 from sandbox.run.facts.scripted_user import ScriptedUser
 from sandbox.run.facts.shown import ShownFiles
+from sandbox.run.facts.unseen import Unseen, clock
 from sandbox.run.facts.worktree import Moment, Worktree
 
 NAMED_MOST = 64
@@ -79,8 +80,9 @@ class Facts(ExecObserver):
         self._root, self._context = root, Context.of(task)
         self._tag, self._told = "", 0
         self._sees_programs = session.greeting.coverage("log") != "top-level"
-        self._moments: dict[int, Moment] = {}
-        """By exec that runs tests: when it started, as the worktree counts."""
+        self._moments: dict[int, tuple[Moment, int]] = {}
+        """By exec that runs tests: when it started, as the worktree counts, and by the clock."""
+        self._unseen: Unseen | None = None
         self._worktree: Worktree | None = None
         self._repository: Repository | None = None
         self._shown = ShownFiles({})
@@ -155,7 +157,7 @@ class Facts(ExecObserver):
             if self._worktree is not None:
                 take_tool(self._worktree, execution)
             if self._worktree is not None and self._selected(execution) is not None:
-                self._moments[execution.number] = self._worktree.moment
+                self._moments[execution.number] = self._worktree.moment, clock()
         return refused
 
     def reason(self, execution: Exec) -> str:
@@ -166,16 +168,17 @@ class Facts(ExecObserver):
         """Keep an end; that of a test run says what was tested."""
         self._notes.ended(execution, end)
         self._programs.ended(execution, end)
-        moment = self._moments.pop(execution.number, None)
+        began = self._moments.pop(execution.number, None)
         selected = self._selected(execution)
-        if moment is None or selected is None:
+        if began is None or selected is None or end.exit_code is None:
             return
-        if end.exit_code is None:
-            return
+        moment, started = began
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         foreign: tuple[str, ...] = ()
         if self._worktree is not None:
             foreign = foreign_to(self._worktree, execution, argv, moment)
+            for path in self._unseen.changed(started) if self._unseen is not None else ():
+                self._worktree.note_unseen(path)
             foreign += self._worktree.adds(selected)
             framework = self._task.tests.framework
             selected += folders_named(selected, self._worktree.files(), framework)
@@ -212,6 +215,8 @@ class Facts(ExecObserver):
 
     def touched(self, touch: Touch) -> None:
         """Make facts of what has happened to a path."""
+        if self._unseen is not None:
+            self._unseen.told(touch)
         for fact in self._of(touch):
             self._note(fact)
             if isinstance(fact, Changed) and fact.path in self._shown:
@@ -247,7 +252,8 @@ class Facts(ExecObserver):
             for path, held in base.items()
             if path.startswith(hooks + "/") and held.executable
         )
-        self._programs = Programs(hooks, executable, worktree.as_at_start, sees=self._sees_programs)
+        self._unseen = Unseen(self._session, worktree, watched)
+        self._programs = Programs(hooks, executable, self._intact, sees=self._sees_programs)
         files = SessionFiles(self._session, self._root)
         try:
             self._repository = Repository(files, self._programs)
@@ -255,6 +261,11 @@ class Facts(ExecObserver):
             self._repository = None
         self._shown = ShownFiles({path: self._text(path) for path in self._named(base)})
         self._worktree = worktree
+
+    def _intact(self, path: str) -> bool:
+        """Whether a hook is the one of the start, by whatever name somebody may have written it."""
+        known = self._worktree is not None and self._worktree.as_at_start(path)
+        return known and self._unseen is not None and not self._unseen.is_changed(path)
 
     def _atoms(self) -> list[Atom]:
         milestones = (

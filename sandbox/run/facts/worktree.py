@@ -110,6 +110,11 @@ class Worktree:
         elif self._decides(path, vanished=True):  # it came and went before anybody looked
             self._decisive.append(path)
 
+    def note_unseen(self, path: str) -> None:
+        """Take that a file was written without an event."""
+        if path in self._base and self._decides(path):
+            self._decisive.append(path)
+
     def is_tool(self, path: str) -> bool:
         """Whether a program has the name of one that the test runner calls."""
         return self._watched.is_tool(path)

@@ -1,5 +1,6 @@
 """In which older releases a defect can be planted as well, so that no history shows the fix."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -54,4 +55,4 @@ def _place(files: Mapping[str, bytes], edits: list[Edit], path: str) -> Place | 
 
 
 def _stands_once(data: bytes, lines: bytes) -> bool:
-    return (b"\n" + data).count(b"\n" + lines) == 1
+    return len(re.findall(rb"^" + re.escape(lines), data, re.MULTILINE)) == 1

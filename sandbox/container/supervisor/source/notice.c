@@ -42,12 +42,14 @@ static void (*tell_ends)(bool git);
 
 /* ---- what is told ---- */
 
-static void tell(uint32_t kind, uint32_t mode, const unsigned char digest[32], const char *path,
-                 const void *head, size_t length) {
+static void tell(uint32_t kind, const struct stat *found, const unsigned char digest[32],
+                 const char *path, const void *head, size_t length) {
     static const unsigned char none[32];
     struct writer writer = writer_begin();
     put_u32(&writer, kind);
-    put_u32(&writer, mode);
+    put_u32(&writer, found ? found->st_mode : 0);
+    put_u64(&writer, found ? (uint64_t)found->st_ctim.tv_sec * 1000000000u +
+                                 (uint64_t)found->st_ctim.tv_nsec : 0);
     put_raw(&writer, digest ? digest : none, 32);
     put_text(&writer, path);
     put_bytes(&writer, head, length);
@@ -80,16 +82,16 @@ static bool is_named(const char *path) {
     return false;
 }
 
-static void tell_link(const char *path, uint32_t mode) {
+static void tell_link(const char *path, const struct stat *found) {
     char target[PATH_MAX];
     unsigned char digest[32];
     struct sha256 sum;
     ssize_t length = readlink(path, target, sizeof target);
-    if (length < 0) return tell(TOUCHED_GONE, 0, NULL, path, NULL, 0);
+    if (length < 0) return tell(TOUCHED_GONE, NULL, NULL, path, NULL, 0);
     sha256_start(&sum);
     sha256_add(&sum, (const unsigned char *)target, (size_t)length);
     sha256_end(&sum, digest);
-    tell(TOUCHED_FILE, mode, digest, path, NULL, 0);
+    tell(TOUCHED_FILE, found, digest, path, NULL, 0);
 }
 
 /* What stands at a path now: how it came there does not matter. */
@@ -98,21 +100,21 @@ static void tell_state(const char *path) {
     unsigned char digest[32];
     char head[HEAD_MOST];
     size_t length = 0;
-    if (lstat(path, &found)) return tell(TOUCHED_GONE, 0, NULL, path, NULL, 0);
+    if (lstat(path, &found)) return tell(TOUCHED_GONE, NULL, NULL, path, NULL, 0);
     if (S_ISDIR(found.st_mode)) return;
-    if (S_ISLNK(found.st_mode)) return tell_link(path, found.st_mode);
+    if (S_ISLNK(found.st_mode)) return tell_link(path, &found);
     bool regular = S_ISREG(found.st_mode), watched = is_named(path);
     if (watched) folders_drop(path); /* our own reading is nobody's */
     bool known = regular && hash(path, digest, head, &length);
     if (watched) folders_add(path, true);
-    tell(TOUCHED_FILE, found.st_mode, known ? digest : NULL, path, head, length);
+    tell(TOUCHED_FILE, &found, known ? digest : NULL, path, head, length);
 }
 
 static void tell_one(const struct pending *one) {
     if (!queue_has_room()) queue_flush();
     if (!queue_has_room()) lost = true;
     else if (one->cause == WRITTEN) tell_state(one->path);
-    else tell(one->cause == READ ? TOUCHED_READ : TOUCHED_GONE, 0, NULL, one->path, NULL, 0);
+    else tell(one->cause == READ ? TOUCHED_READ : TOUCHED_GONE, NULL, NULL, one->path, NULL, 0);
 }
 
 /* The kernel does not say whether a file was written before or after a program ended. What git
@@ -152,7 +154,7 @@ static void tell_pending(bool until_git) {
     memset(place_of, 0, sizeof place_of);
     for (int left = 0; left < waiting; left++) place_of[slot_of(&pending[left])] = left + 1;
     if (lost && !waiting && queue_has_room()) {
-        tell(TOUCHED_LOST, 0, NULL, "", NULL, 0);
+        tell(TOUCHED_LOST, NULL, NULL, "", NULL, 0);
         lost = false;
     }
 }

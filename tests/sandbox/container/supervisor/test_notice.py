@@ -108,6 +108,16 @@ def test_of_some_folders_a_few_files_alone_are_told(local: Local, tmp_path: Path
     assert observer.take() == told
 
 
+def test_it_is_told_when_a_file_was_changed(local: Local, folder: Path, told: Told) -> None:
+    shell(local, folder, "echo two > src/a.py; ln -s a.py src/b.py; rm notes.md")
+    names = ("src/a.py", "src/b.py")
+    changed = {os.fsdecode(touch.path): touch.changed_ns for touch in told.touches}
+    assert [changed[f"{folder}/{name}"] for name in names] == [
+        (folder / name).lstat().st_ctime_ns for name in names
+    ]
+    assert changed[f"{folder}/notes.md"] == 0
+
+
 def test_a_folder_that_came_and_went_is_told_as_gone(
     local: Local, folder: Path, told: Told
 ) -> None:

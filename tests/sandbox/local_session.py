@@ -128,6 +128,7 @@ class LocalSession:
         excluding: Sequence[str] = (),
         digest: bool = False,
         wanted: object = None,
+        since: int = 0,
     ) -> dict[bytes, FileEntry]:
         found = [path for root in roots for path in Path(root).rglob("*")]
         return {os.fsencode(path): _hashed(path) for path in found}

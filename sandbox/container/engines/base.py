@@ -282,10 +282,12 @@ class Session(Protocol):
         excluding: Sequence[str] = (),
         digest: bool = False,
         wanted: Wanted | None = None,
+        since: int = 0,
     ) -> dict[bytes, bytes]:
         """Everything below `roots`: absolute path to an opaque record that changes when it does.
 
-        What is not `wanted` is left out as it comes, and takes no memory.
+        What is not `wanted` is left out as it comes, and takes no memory. So is, if given, what
+        was not changed `since`: nanoseconds since 1970, by the time of its status.
         Other file systems mounted below a root are left out. `entry` reads a record.
         """
 

@@ -263,6 +263,7 @@ class FakeSession:
         excluding: Sequence[str] = (),
         digest: bool = False,
         wanted: Wanted | None = None,
+        since: int = 0,
     ) -> dict[bytes, bytes]:
         """Everything below `roots`: absolute path to an opaque record."""
         left_out = [os.fsencode(path).rstrip(b"/") for path in excluding]
@@ -270,7 +271,8 @@ class FakeSession:
             path: packed(node.entry(path, digest=digest))
             for root in roots
             for path, node in self._alive().walk(os.fsencode(root))
-            if not any(path == each or path.startswith(each + b"/") for each in left_out)
+            if node.ctime_ns > since
+            and not any(path == each or path.startswith(each + b"/") for each in left_out)
         }
         return {path: each for path, each in found.items() if not wanted or wanted(path, each)}
 

@@ -129,13 +129,15 @@ class RemoteFiles(ABC):
         excluding: Sequence[str] = (),
         digest: bool = False,
         wanted: Wanted | None = None,
+        since: int = 0,
     ) -> dict[bytes, bytes]:
         """Everything below `roots`, which are absolute; one that does not exist has no entry.
 
         What is not `wanted` is left out as it comes.
         """
-        flags = number(Manifest.DIGEST if digest else 0)
-        payload = flags + protocol.strings(roots) + protocol.strings(excluding)
+        flags = (Manifest.DIGEST if digest else 0) | (Manifest.SINCE if since else 0)
+        head = number(flags) + (_u64(since) if since else b"")
+        payload = head + protocol.strings(roots) + protocol.strings(excluding)
         records: dict[bytes, bytes] = {}
         subject = " ".join(roots)
 

@@ -103,6 +103,7 @@ class Manifest(IntFlag):
     """Flags of a manifest request."""
 
     DIGEST = 1
+    SINCE = 2
 
 
 class Touched(IntEnum):

@@ -61,7 +61,7 @@ class Unseen:
 
     def _changed(self, roots: Iterable[str]) -> Iterator[tuple[str, FileEntry]]:
         try:
-            records = self._session.manifest([*roots], excluding=self._excluded)
+            records = self._session.manifest([*roots], excluding=self._excluded, since=self._since)
         except OSError:
             return
         for path, record in records.items():

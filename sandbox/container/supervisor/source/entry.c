@@ -38,6 +38,7 @@ int entry_read(int folder, const char *name, struct entry *entry) {
     entry->device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
     entry->inode = found.stx_ino;
     entry->size = found.stx_size;
+    entry->changed_ns = (int64_t)nanoseconds(&found.stx_ctime);
     /* stx_mnt_id is at offset 144; older headers do not name it. */
     uint64_t mount;
     memcpy(&mount, (const char *)&found + 144, sizeof mount);
@@ -68,6 +69,7 @@ void entry_set_digest(struct entry *entry, const unsigned char digest[32]) {
 void entry_unknown(struct entry *entry, uint32_t mode, int problem) {
     memset(entry, 0, sizeof *entry);
     entry->mode = mode;
+    entry->changed_ns = INT64_MAX; /* nobody knows */
     store_u16(entry->record + MODE, (uint16_t)mode);
     entry_set_problem(entry, problem);
 }

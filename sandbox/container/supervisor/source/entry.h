@@ -12,6 +12,7 @@ struct entry {
     unsigned char record[RECORD_SIZE];
     uint32_t mode;
     uint64_t device, inode, size;
+    int64_t changed_ns; /* the time of its status */
     uint64_t mount;   /* 0 where the kernel does not tell */
     bool mount_known; /* whether `mount_root` means anything */
     bool mount_root;

@@ -19,6 +19,7 @@ struct listing {
     struct walk walk;
     struct batch batch;
     bool digest;
+    int64_t since; /* what was not changed since is left out; 0 for all there is */
     char *texts; /* owns roots and exclusions */
     char **roots, **excluded; /* end with NULL; `roots` moves on */
     bool pending; /* an entry was found that is not in a batch yet */
@@ -43,6 +44,7 @@ static struct listing *listing_make(uint32_t id, struct user user,
     listing->texts = NULL;
     listing->hashed_fd = -1;
     listing->pending = listing->digest = false;
+    listing->since = 0;
     walk_prepare(&listing->walk);
     return listing;
 }
@@ -165,9 +167,10 @@ static bool manifest_step(struct transfer *transfer) {
     for (int i = 0; i < ENTRIES_PER_TURN && bytes_left; i++) {
         if (!listing->pending) {
             if (!next_entry(listing)) return finish(listing);
+            if (entry_is_directory(&walk->entry) && !walk->refused) walk_enter(walk);
+            if (listing->since && walk->entry.changed_ns <= listing->since) continue;
             listing->pending = true;
             if (listing->digest && entry_is_regular(&walk->entry)) hash_start(listing);
-            if (entry_is_directory(&walk->entry) && !walk->refused) walk_enter(walk);
         }
         if (listing->hashed_fd >= 0 && !hash_step(listing, &bytes_left)) return false;
         if (!add(listing, walk->path)) return false;
@@ -194,7 +197,9 @@ void manifest(uint32_t id, struct cursor *payload) {
     struct user self = user_own();
     struct listing *listing = listing_make(id, self, manifest_step);
     if (!listing) return reply_error(id, ENOMEM, "walk");
-    listing->digest = take_u32(payload) & MANIFEST_DIGEST;
+    uint32_t flags = take_u32(payload);
+    listing->digest = flags & MANIFEST_DIGEST;
+    if (flags & MANIFEST_SINCE) listing->since = (int64_t)take_u64(payload);
     size_t slots = payload->left / 4 + 2, size = slots * sizeof(char *) + payload->left + 1;
     listing->texts = malloc(size);
     int problem = listing->texts ? 0 : ENOMEM;

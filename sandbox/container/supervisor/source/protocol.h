@@ -70,6 +70,7 @@
 #define FILE_KEEP_MODE 4
 
 #define MANIFEST_DIGEST 1
+#define MANIFEST_SINCE 2 /* of what was changed since a time alone */
 
 #define AGENT_HOME "/home/agent" /* where the agent is at home: other values of HOME are told */
 

@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,18 @@ def test_it_holds_everything_once(local: Local, root: Path, digest: bool) -> Non
         assert entry.digest == (
             hashlib.sha256(Path(os.fsdecode(path)).read_bytes()).hexdigest() if plain else ""
         )
+
+
+@pytest.mark.parametrize("digest", [False, True])
+def test_of_what_was_changed_since_a_time_alone(local: Local, root: Path, digest: bool) -> None:
+    since = max(os.lstat(path).st_ctime_ns for path in every(root))
+    assert local.supervisor.manifest([str(root)], digest=digest, since=since) == {}
+    time.sleep(0.05)
+    inner = root / "folder" / "deep" / "inner"
+    inner.chmod(0o600)
+    found = local.supervisor.manifest([str(root)], digest=digest, since=since)
+    whole = local.supervisor.manifest([str(root)], digest=digest)
+    assert found == {os.fsencode(inner): whole[os.fsencode(inner)]}
 
 
 def test_roots_are_joined_and_missing_ones_are_not_there(local: Local, root: Path) -> None:

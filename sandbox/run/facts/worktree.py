@@ -311,6 +311,8 @@ class Worktree:
 
         Of what has `vanished` nothing is known but its path.
         """
+        if self._is_gits(path):
+            return False
         if self._watched.is_settings(path):
             return path not in self._harmless
         if any(path.startswith(folder + "/") for folder in self._watched.runtime):

@@ -92,7 +92,9 @@ class Worktree:
         self._changed: list[str] = []
         """Paths of the worktree, each time one of them was changed."""
         self._shadows = _shadows(base, watched)
-        self._folders = {folder for path in base for folder in _above(path)}
+        self._begun = frozenset(folder for path in base for folder in _above(path))
+        """Every folder that there was."""
+        self._folders = {*self._begun}
         """Every folder in which something was ever known."""
 
     def take(self, touch: Touch) -> Iterator[Changed]:
@@ -195,19 +197,13 @@ class Worktree:
         plain = [root.partition("/*")[0] for root in roots if not root.startswith("!")]
         if all(root.startswith("/") for root in plain):
             return ()
-        known = {self.relative(folder) for folder in self._folders}
-        return tuple(
-            root
-            for root in plain
-            if root != "." and root not in known and not self._is_anybodys(root)
-        )
+        return tuple(root for root in plain if root != "." and not self._is_anybodys(root))
 
     def _is_anybodys(self, root: str) -> bool:
         """Whether a path of the worktree is the image's, or the agent's own work."""
         path = f"{self._watched.worktree}/{root}"
-        if root.startswith("/"):
-            return False
-        return path in self._base or self._owner(path) in WORK
+        known = path in self._base or path in self._begun or self._owner(path) in WORK
+        return known and not root.startswith("/")
 
     def _is_watched(self, folder: str) -> bool:
         parts, excluded = folder.split("/"), self._watched.excluded

@@ -257,6 +257,7 @@ def test_what_a_run_is_told_to_load_beside_the_tests_is_the_images_or_the_agents
     told(worktree, wrote("check.py"), wrote("scratch/check.py"))
     assert worktree.adds(("tests", "tests/test_a.py", "src/*", ".", "!tests/x", "src/a.py")) == ()
     assert worktree.adds(("tests", "check.py")) == ("check.py",)
+    assert worktree.adds(("tests", "scratch")) == ("scratch",)
     assert worktree.adds(("tests", "/tmp/x/check.py")) == ("/tmp/x/check.py",)
     assert worktree.adds(("/tmp/copy/tests", "/tmp/copy/check.py")) == ()
 

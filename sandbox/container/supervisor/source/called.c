@@ -26,16 +26,14 @@ static bool runs(int folder, const char *path) {
            (found.st_mode & 0111);
 }
 
-/* CPython, Modules/getpath.py: the first regular file of that name in PATH that may be run. A folder
-   that is too long to be looked into is another one. */
+/* CPython, Modules/getpath.py: the first regular file of that name in PATH that may be run. */
 static bool first_in(const char *list, const char *name, int folder, char into[PATH_MAX]) {
     char path[PATH_MAX];
     while (list) {
         const char *end = strchr(list, ':');
         int length = end ? (int)(end - list) : (int)strlen(list);
         int size = snprintf(path, sizeof path, "%.*s%s%s", length, list, length ? "/" : "", name);
-        if (size < 0 || size >= (int)sizeof path) return false;
-        if (runs(folder, path)) {
+        if (size > 0 && size < (int)sizeof path && runs(folder, path)) {
             plain(path, into);
             return true;
         }
@@ -48,7 +46,9 @@ bool called_elsewhere(const struct exec *exec) {
     char name[32], found[PATH_MAX], program[PATH_MAX];
     const char *first = exec->arguments;
     if (strncmp(first, PYTHON, sizeof PYTHON - 1) || strchr(first, '/')) return false;
-    if (!exec->variables.path[0]) return false;
+    size_t length = strlen(exec->variables.path);
+    if (length == sizeof exec->variables.path - 1) return true; /* who knows what was cut off */
+    if (!length) return false;
     snprintf(name, sizeof name, "/proc/%d/cwd", (int)exec->pid);
     int folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool elsewhere = first_in(exec->variables.path, first, folder, found);

@@ -12,7 +12,7 @@ _FLAGS = re.compile(
     r"strict-config|tb=\w+|color=\w+|maxfail=\d+|durations=\d+|capture=\w+|show-capture=\w+|"
     r"verbosity=-?\d+|junit-?xml=\S+|numprocesses=\w+|durations-min=[\d.]+|code-highlight=\w+|"
     r"log-(cli-|file-)?level=\w+|log-file=\S+|basetemp=\S+|trace-config|debug|setup-show|"
-    r"(no-)?fold-skipped|show-capture=\w+)|-n\w+|-pno:(cacheprovider|randomly)|-W\S+"
+    r"(no-)?fold-skipped)|-n\w+|-pno:(cacheprovider|randomly)|-W\S+"
 )
 """Options that leave every selected test in, and have no word of their own behind them."""
 

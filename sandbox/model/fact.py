@@ -84,7 +84,10 @@ class RefMoved(Record):
 
 
 class Committed(Record):
-    """A branch has come to a commit that was not there before."""
+    """A branch has come to a commit that was not there before.
+
+    Told again, with no hooks, of one that was taken for that of a git which then failed.
+    """
 
     kind: Literal["committed"] = "committed"
     ref: str

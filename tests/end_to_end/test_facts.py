@@ -139,6 +139,17 @@ def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
         assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
 
 
+def test_a_branch_that_others_move_while_git_commits_is_not_taken_for_its_own(
+    happen: Happen,
+) -> None:
+    own = "#!/bin/sh\n[ $1 = prepared ] && cat /tmp/c > .git/refs/heads/main && exit 1"
+    hook = ".git/hooks/reference-transaction"
+    line = f"{PLUMBING}; printf '{own}' > {hook}; chmod +x {hook}; {COMMIT} {NOTE}; rm {hook}"
+    commits = only(Committed, happen(EDIT, line))
+    assert len({commit.id for commit in commits}) == 1
+    assert commits[-1].hooked is False
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "line",

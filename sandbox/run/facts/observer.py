@@ -9,7 +9,7 @@ from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
 from sandbox.model.atom import Atom
-from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
+from sandbox.model.fact import Changed, Committed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
 from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind
@@ -167,7 +167,8 @@ class Facts(ExecObserver):
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """Keep an end; that of a test run says what was tested."""
         self._notes.ended(execution, end)
-        self._programs.ended(execution, end)
+        for commit in self._programs.ended(execution, end):
+            self._note(commit)
         began = self._moments.pop(execution.number, None)
         selected = self._selected(execution)
         if began is None or selected is None or end.exit_code is None:
@@ -239,7 +240,10 @@ class Facts(ExecObserver):
                 running = tuple(self._relative(each) for each in self._programs.running)
                 yield change.model_copy(update={"during": running})
             if self._repository is not None and relative.startswith(".git/"):
-                yield from self._repository.take(relative.removeprefix(".git/"), touch)
+                for fact in self._repository.take(relative.removeprefix(".git/"), touch):
+                    yield fact
+                    if isinstance(fact, Committed):
+                        self._programs.made(fact)
 
     def _know(self, base: Baseline, watched: Watched) -> None:
         changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sandbox.model import path_text as paths
+from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd
 
 GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
@@ -25,10 +26,13 @@ ASKED_BY_MERGE = frozenset({"pre-merge-commit", "commit-msg"})
 @dataclass(slots=True)
 class _Hook:
     number: int
+    """The exec that it runs: its own, or one that its process went on to."""
+    pid: int
     name: str
     git: int
     """The exec of git that started it."""
-    agreed: bool = False
+    agreed: bool | None = None
+    """None while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Programs:
         self._outside: set[int] = set()
         """Processes that start the commands themselves."""
         self._hooks: list[_Hook] = []
+        self._made: list[tuple[Committed, frozenset[int]]] = []
+        """Commits that hooks agreed to, and the execs of git that run as they were made."""
         self.sees = sees
 
     def seen(self, execution: Exec) -> None:
@@ -70,22 +76,39 @@ class Programs:
         folder, _, name = path.rpartition("/")
         parent = self._live.get(execution.parent)
         by_git = parent is not None and parent.is_git
+        for hook in self._hooks:
+            if hook.pid == execution.pid and hook.agreed is None:
+                hook.number = execution.number  # as a script that ends with `exec`
         if folder == self._folder and parent is not None and by_git and self._intact(path):
-            self._hooks.append(_Hook(execution.number, name, parent.number))
+            self._hooks.append(_Hook(execution.number, execution.pid, name, parent.number))
         if execution.first:
             self._outside.add(execution.parent)
         self._live[execution.pid] = _Live(
             execution.number, path in GIT, _script(execution) or path, execution.parent
         )
 
-    def ended(self, execution: Exec, end: ExecEnd) -> None:
-        """A program has ended, or runs another one now."""
+    def ended(self, execution: Exec, end: ExecEnd) -> tuple[Committed, ...]:
+        """A program has ended, or runs another one now.
+
+        Returns the commits that were taken for that of a git which then failed: somebody else had
+        moved the branch behind the hooks' back, and git found it moved.
+        """
         live = self._live.get(execution.pid)
         if live is not None and live.number == execution.number:
             del self._live[execution.pid]
         for hook in self._hooks:
             if hook.number == execution.number:
                 hook.agreed = end.exit_code == 0
+        over = [commit for commit, gits in self._made if execution.number in gits]
+        self._made = [one for one in self._made if execution.number not in one[1]]
+        if end.exit_code == 0:
+            return ()
+        return tuple(each.model_copy(update={"hooked": False, "hooks": ()}) for each in over)
+
+    def made(self, commit: Committed) -> None:
+        """Take a commit for that of the git that runs now."""
+        if commit.hooked and commit.hooks:
+            self._made.append((commit, self._innermost))
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -94,18 +117,20 @@ class Programs:
 
     def take_hooks(self) -> tuple[str, ...]:
         """Give the hooks that agreed to what git, which still runs, is doing now; forget them."""
-        innermost = {
-            live.number
-            for pid, live in self._live.items()
-            if live.is_git and not any(self._lies_below(other, pid, live) for other in self._gits)
-        }
+        innermost = self._innermost
         agreed = {hook.name for hook in self._hooks if hook.agreed and hook.git in innermost}
         self._hooks.clear()
         return tuple(sorted(agreed))
 
     @property
-    def _gits(self) -> list[_Live]:
-        return [live for live in self._live.values() if live.is_git]
+    def _innermost(self) -> frozenset[int]:
+        """The execs of git that run now and wait for no other git."""
+        gits = [(pid, live) for pid, live in self._live.items() if live.is_git]
+        return frozenset(
+            live.number
+            for pid, live in gits
+            if not any(self._lies_below(other, pid, live) for _, other in gits)
+        )
 
     def _lies_below(self, other: _Live, pid: int, live: _Live) -> bool:
         """Whether a git was started later by what another one runs, or nobody knows by whom.

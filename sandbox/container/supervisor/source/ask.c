@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "frame.h"
+#include "git.h"
 #include "handle.h"
 #include "leave.h"
 #include "listener.h"
@@ -181,8 +182,7 @@ static struct ask *ask_make(struct watch *watch, const struct exec *exec) {
     ask->thread = exec->thread;
     ask->user = exec->user;
     ask->first = exec->flags & EXECUTION_FIRST;
-    const char *last = strrchr(exec->resolved, '/');
-    ask->git = last && strcmp(last, "/git") == 0;
+    ask->git = git_moves_branches(exec);
     ask->state = HELD;
     ask->handle.fd = -1;
     ask->next = asks;

@@ -25,7 +25,7 @@ struct ask {
     uint64_t number, notification, started_us, ended_us;
     pid_t pid, thread;
     bool first;      /* the command's own program */
-    bool git;        /* what it writes below .git comes before its end */
+    bool git;        /* may move a branch: what is written below .git comes before its end */
     bool over;       /* it has ended, with this status, and is told next */
     bool leaves;     /* its process has asked to end with this status, */
     bool disputed;   /* or threads of it with several */
@@ -39,7 +39,8 @@ extern struct ask *asks;
 /* How many may have become another program than was approved. */
 int asks_verifying(void);
 void asks_verify(void);
-/* Tells the ends of those that have ended and whose parents know of it: of git, or of all others. */
+/* Tells the ends of those that have ended and whose parents know of it: of gits that may move a
+   branch, or of all others. */
 void asks_tell_ended(bool git);
 
 /* Takes one notification and tells the host, or refuses it. */

@@ -118,9 +118,9 @@ static void tell_one(const struct pending *one) {
 }
 
 /* The kernel does not say whether a file was written before or after a program ended. What git
-   writes comes after the ends of hooks and others that it has run, and before its own; anything
-   else is told before ends, so that what was changed beside a run of tests is never taken for
-   tested. */
+   writes comes after the ends of hooks and others that it has run, such gits as move no branch
+   among them, and before its own; anything else is told before ends, so that what was changed
+   beside a run of tests is never taken for tested. */
 static bool is_gits(const struct pending *one) {
     return strstr(one->path, "/.git/") != NULL;
 }

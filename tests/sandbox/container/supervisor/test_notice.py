@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import sys
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -194,6 +195,37 @@ def test_what_git_writes_comes_before_its_end_however_busy_the_supervisor_is(
             assert inside, told.lines
             moved += 1
     assert moved == 40
+
+
+def test_a_git_that_only_reads_ends_before_what_others_write_however_late_one_looks(
+    local: Local, folder: Path, told: Told
+) -> None:
+    """What the last hook has asked git is over when git writes, though nobody was awake to see."""
+    (folder / "hook").write_text(
+        f"""#!/bin/sh
+        git -C . cat-file --batch <asked >answered &
+        exec 3>asked && echo HEAD >&3
+        while ! [ -s answered ]; do :; done
+        kill -STOP {local.process.pid} && exec 3>&- && wait
+        """
+    )
+    line = """
+    git init -q -b main . && git config user.name A && git config user.email a@example.org
+    git config maintenance.auto false && git commit -q --allow-empty -m first && mkfifo asked
+    install hook .git/hooks/pre-commit && git commit -q --allow-empty -m second
+    """
+    over = threading.Event()
+
+    def wake() -> None:
+        while not over.wait(0.3):
+            local.process.send_signal(signal.SIGCONT)
+
+    threading.Thread(target=wake, daemon=True).start()
+    shell(local, folder, line)
+    over.set()
+    lines = [line for line in told.lines if line.endswith((" git", " .git/refs/heads/main"))]
+    commit = ["run git", "run git", "end git", "wrote .git/refs/heads/main", "end git"]
+    assert lines[-len(commit) :] == commit
 
 
 def test_a_file_that_is_gone_for_one_program_was_gone(

@@ -1,7 +1,10 @@
 """Which hooks git had run for what it was doing."""
 
+from dataclasses import replace
+
 import pytest
 
+from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd, ExecOutcome
 from sandbox.run.facts.programs import Programs
 
@@ -36,6 +39,18 @@ def end(code: int | None = 0, outcome: ExecOutcome = ExecOutcome.EXITED) -> Exec
 
 def programs(*names: str, intact: bool = True) -> Programs:
     return Programs(HOOKS, names or ("pre-commit", "commit-msg"), lambda _: intact)
+
+
+def commit_by(*hooks: str) -> Committed:
+    return Committed(
+        ref="refs/heads/main",
+        id="1" * 40,
+        tree="2" * 40,
+        parents=(),
+        paths=(),
+        hooks=hooks,
+        hooked=bool(hooks),
+    )
 
 
 def taken(known: Programs, *, merge: bool = False) -> tuple[tuple[str, ...], bool]:
@@ -114,6 +129,41 @@ def test_hooks_that_another_git_was_asked_for_do_not_count() -> None:
             known.seen(program(8, "/usr/bin/dash", outer.pid))
         known.seen(program(9, GIT, program(8, "/usr/bin/dash").pid))
         assert taken(known) == ((), False)
+
+
+def test_a_hook_may_go_on_as_another_program() -> None:
+    """As those of pre-commit.com do: `exec python -m pre_commit`."""
+    for code in (0, 1):
+        known = programs("pre-commit")
+        known.seen(git := program(1, GIT))
+        known.seen(hook := program(2, f"{HOOKS}/pre-commit", git.pid))
+        known.seen(other := replace(program(3, "/usr/bin/python3", git.pid), pid=hook.pid))
+        known.ended(hook, end(None, ExecOutcome.REPLACED))
+        known.ended(other, end(code))
+        known.seen(replace(program(4, "/usr/bin/true"), pid=hook.pid))  # its number is had again
+        assert taken(known)[1] is (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("ended", "refuted"),
+    [
+        (end(), False),
+        (end(128), True),
+        (end(None, ExecOutcome.UNKNOWN), True),
+    ],
+)
+def test_a_commit_is_not_that_of_a_git_which_then_failed(ended: ExecEnd, refuted: bool) -> None:
+    """As where an editor moves the branch: the hooks that agreed had seen another commit."""
+    known = programs("pre-commit")
+    known.seen(outer := program(1, GIT))
+    known.seen(git := program(2, GIT, outer.pid))
+    known.seen(hook := program(3, f"{HOOKS}/pre-commit", git.pid))
+    known.ended(hook, end())
+    known.made(commit_by(*known.take_hooks()))
+    known.made(commit_by())
+    found = known.ended(git, ended)
+    assert [(each.hooks, each.hooked) for each in found] == ([((), False)] if refuted else [])
+    assert not known.ended(outer, end(1))
 
 
 def test_hooks_count_once() -> None:

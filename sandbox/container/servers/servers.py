@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class Servers:
-    """Talks to them on behalf of a run; not for several threads at once."""
+    """Talks to them on behalf of a run; not to one of them for several threads at once."""
 
     def __init__(self) -> None:
         self._clients: dict[str, tuple[Conversation, Client]] = {}

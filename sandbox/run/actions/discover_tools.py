@@ -1,5 +1,6 @@
 """`discover_tools`: the world's tool servers, and what each offers."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from sandbox.container.servers import UnavailableError
@@ -26,7 +27,11 @@ def _discover(action: DiscoverTools, workspace: Workspace) -> Performed:
     servers = workspace.task.world.every_server
     if action.server is not None:
         servers = (named(action.server, workspace),)
-    return done(FoundServers(servers=tuple(_found(server, workspace) for server in servers)))
+    if not servers:
+        return done(FoundServers(servers=()))
+    with ThreadPoolExecutor(len(servers)) as starters:  # each may take a second to be there
+        found = tuple(starters.map(partial(_found, workspace=workspace), servers))
+    return done(FoundServers(servers=found))
 
 
 def named(name: str, workspace: Workspace) -> Server:

@@ -32,7 +32,8 @@ class Layout:
     nested: Path | None
     mirror: Path | None
     needs: str = ""
-    """`folder`: the fault lies in one; `pytest`: its tests are counted as pytest counts them."""
+    """`folder`: the fault lies in one; `pytest`: its tests are counted as pytest counts them;
+    `python`: the image is that of Python."""
     words: dict[str, str] = field(default_factory=dict)
     """By place of the prompt."""
 

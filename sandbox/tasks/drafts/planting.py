@@ -101,6 +101,8 @@ def _fit(laid: Layout, of: SeedFolder, seed: Seed, draft: str) -> None:
         why = "has the instructions beside the code win, and its fault lies at the top"
     elif laid.needs == "pytest" and of.mining.framework != "pytest":
         why = f"asks how many tests failed, and {of.mining.framework} counts them otherwise"
+    elif laid.needs == "python" and of.mining.image != "python":
+        why = f"has tool servers in Python, which the image {of.mining.image} does not hold"
     else:
         return
     raise UsageError(
@@ -183,6 +185,7 @@ def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
         "area": "".join(filter(str.isalpha, code.name.lower())) or "top",
         "never": ["**/AGENTS.md", *mining.tests],
         "left": [*mining.leaves, "/tmp/**"],  # noqa: S108 - of the container
+        "served": [*mining.leaves, "/tmp/**", "/opt/servers/**"],  # noqa: S108
         "failing": mining.failing_exit_code,
         "ticket": ticket,
         "earlier": f"{letters}-{number - 9}",

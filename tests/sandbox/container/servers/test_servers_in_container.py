@@ -18,6 +18,7 @@ from sandbox.rules.policy.approvers import DenyAll
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from sandbox.tasks import library
+from sandbox.tasks.drafts import layout, seed_folder
 from sandbox.tasks.images import Images
 from tests.sandbox.runs import STARTED, script
 
@@ -63,7 +64,11 @@ def act(
 
 
 def call(**arguments: JsonValue) -> tuple[str, dict[str, JsonValue]]:
-    return "call_tool", {"server": "stock", "tool": "count", "arguments": arguments}
+    return _call("stock", "count", **arguments)
+
+
+def _call(server: str, tool: str, **arguments: JsonValue) -> tuple[str, dict[str, JsonValue]]:
+    return "call_tool", {"server": server, "tool": tool, "arguments": arguments}
 
 
 def test_tools_are_found_and_called(session: Session, tmp_path: Path) -> None:
@@ -106,6 +111,47 @@ def test_the_agent_cannot_look_into_a_server(session: Session, tmp_path: Path) -
     assert looked.result["stdout"] == f"{AGENT.uid}\n"
     assert str(looked.result["stderr"]).count("ermission denied") >= 4
     assert counted.result["text"] == "2"
+
+
+OTHERS = library.load(f"humanize/tools-{seed_folder.load('humanize').seeds.seeds[0].id[-8:]}")
+"""A task with servers that others published, in the same toolchain."""
+
+
+def lay(session: Session, servers: tuple[Server, ...]) -> None:
+    folder = layout.DRAFTS / "tools/servers"
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        for each in servers:
+            place = f"/opt/servers/{each.name}/{path.relative_to(folder)}"
+            session.write(place, path.read_bytes(), user=ROOT, parents=True)
+    closed = "chown -R 10004:10004 /opt/servers && chmod -R go-rwx /opt/servers/*"
+    session.run(Command(("/bin/sh", "-c", closed), user=ROOT, environment={"PATH": "/bin"}))
+
+
+def test_servers_that_others_published_serve_what_a_task_lays_beside_them(
+    session: Session, tmp_path: Path
+) -> None:
+    servers = OTHERS.task.world.servers
+    lay(session, servers)
+    query = "SELECT component FROM moves ORDER BY moved_on DESC LIMIT 1"
+    asked = _call("tracker", "read_query", query=query)
+    shown = _call("wiki", "git_show", repo_path="/opt/servers/wiki/pages", revision="HEAD")
+    peek = "ls /opt/tool-servers /opt/servers/tracker; cat /opt/servers/*/*.sql"
+    replies = act(
+        session,
+        tmp_path,
+        ("discover_tools", {}),
+        asked,
+        shown,
+        ("run_command", {"command": peek}),
+        servers=servers,
+    )
+    found, told, page, looked = (reply.result for reply in replies)
+    assert all(each["available"] for each in found["servers"]), found  # type: ignore[call-overload, index, union-attr]
+    tools = [each["tools"] for each in found["servers"]]  # type: ignore[call-overload, index, union-attr]
+    assert sum(map(len, tools)) >= 30  # type: ignore[arg-type]
+    assert told["text"] == "[{'component': '{component}'}]"  # the place of a seed's value
+    assert "+- {ticket}: {formerly}" in str(page["text"])
+    assert looked["stdout"] == ""
 
 
 def test_a_policy_decides_on_tools(session: Session, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 Paths and arguments are bytes where the container decides them and may hold anything but NUL.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from errno import EPERM
@@ -173,6 +173,22 @@ class TouchKind(StrEnum):
     READ = "read"
     LOST = "lost"
     """More has happened than was told."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFiles:
+    """Of which files an observer is told what happens to them."""
+
+    roots: Sequence[str]
+    """Folders, with all that lies below them."""
+    excluding: Sequence[str] = ()
+    """Absolute paths, or names without a slash wherever they stand."""
+    reading: Sequence[str] = ()
+    """Files of which it is told as well when somebody reads them."""
+    within: Sequence[str] = ()
+    """Folders of which nothing counts but the paths `only`, what lies below them, and files and
+    links on the way to them."""
+    only: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

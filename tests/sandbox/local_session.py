@@ -28,6 +28,7 @@ from sandbox.model.session import (
     Greeting,
     Usage,
     User,
+    WatchedFiles,
 )
 
 _KINDS = {
@@ -105,17 +106,11 @@ class LocalSession:
         """Nothing below a command is seen here."""
         self.observer = observer
 
-    def watch(
-        self,
-        roots: Sequence[str],
-        *,
-        excluding: Sequence[str] = (),
-        reading: Sequence[str] = (),
-        within: Sequence[str] = (),
-        only: Sequence[str] = (),
-    ) -> None:
+    def watch(self, files: WatchedFiles) -> None:
         """What differs is told when it is asked for."""
-        self.notice = FakeNotice(lambda: self.manifest(roots, digest=True), roots, excluding)
+        self.notice = FakeNotice(
+            lambda: self.manifest(files.roots, digest=True), files.roots, files.excluding
+        )
 
     def settle(self) -> None:
         if self.notice is not None and self.observer is not None:

@@ -28,6 +28,7 @@ from sandbox.model.session import (
     Usage,
     User,
     Wanted,
+    WatchedFiles,
 )
 
 MANAGED = "sandbox.managed"
@@ -188,22 +189,11 @@ class Session(Protocol):
         end. Without an observer, execs that are held are refused with EPERM.
         """
 
-    def watch(
-        self,
-        roots: Sequence[str],
-        *,
-        excluding: Sequence[str] = (),
-        reading: Sequence[str] = (),
-        within: Sequence[str] = (),
-        only: Sequence[str] = (),
-    ) -> None:
-        """Tell the observer from now on what happens to files below folders; once in a session.
+    def watch(self, files: WatchedFiles) -> None:
+        """Tell the observer from now on what happens to files; once in a session.
 
-        `excluding` are absolute paths, or names without a slash wherever they stand; of the files
-        `reading` it is told when somebody reads them. Of the folders `within` only the paths
-        `only`, what lies below them, and files and links on the way to them count. What came
-        before an exec, or before the end of one, is told before it. OSError where nothing can be
-        watched.
+        What came before an exec, or before the end of one, is told before it. OSError where
+        nothing can be watched.
         """
 
     def settle(self) -> None:

@@ -32,6 +32,7 @@ from sandbox.model.session import (
     Usage,
     User,
     Wanted,
+    WatchedFiles,
 )
 
 SIGKILL = 9
@@ -143,21 +144,12 @@ class FakeSession:
         """Tell this observer of commands; nothing below them exists."""
         self._observer = observer
 
-    def watch(
-        self,
-        roots: Sequence[str],
-        *,
-        excluding: Sequence[str] = (),
-        reading: Sequence[str] = (),
-        within: Sequence[str] = (),
-        only: Sequence[str] = (),
-    ) -> None:
+    def watch(self, files: WatchedFiles) -> None:
         """Notice what happens to files below folders, whenever it is asked; not who reads them."""
-        del reading, within
         self._notice = FakeNotice(
             lambda: {path: node.entry(path, digest=True) for path, node in self._files.walk(b"/")},
-            (*roots, *only),
-            excluding,
+            (*files.roots, *files.only),
+            files.excluding,
         )
 
     def settle(self) -> None:

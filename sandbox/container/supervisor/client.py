@@ -42,6 +42,7 @@ from sandbox.model.session import (
     ExecObserver,
     Greeting,
     Usage,
+    WatchedFiles,
 )
 
 READY_SECONDS = 30.0
@@ -120,20 +121,12 @@ class Supervisor(RemoteFiles):
             raise
         return listener
 
-    def watch(
-        self,
-        roots: Sequence[str],
-        *,
-        excluding: Sequence[str] = (),
-        reading: Sequence[str] = (),
-        within: Sequence[str] = (),
-        only: Sequence[str] = (),
-    ) -> None:
+    def watch(self, files: WatchedFiles) -> None:
         """Tell the observer from now on what happens to files below folders."""
         self._execs.begin()
-        lists = (roots, excluding, reading, within, only)
+        lists = (files.roots, files.excluding, files.reading, files.within, files.only)
         payload = bytes(4) + b"".join(map(protocol.strings, lists))
-        self._ask(Request.WATCH, payload, " ".join(roots))
+        self._ask(Request.WATCH, payload, " ".join(files.roots))
 
     def settle(self) -> None:
         """Wait until the observer has been told all that has happened until now."""

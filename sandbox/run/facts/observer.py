@@ -12,7 +12,7 @@ from sandbox.model.atom import Atom
 from sandbox.model.fact import Changed, Committed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
-from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind
+from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind, WatchedFiles
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
@@ -97,12 +97,9 @@ class Facts(ExecObserver):
             base = baseline(self._session, image, self._task.world.layer, watched)
             self._know(base, watched)
             named = sorted(path for path in base if self._relative(path) in self._shown)
+            within = (HOME,) if watched.settings else ()
             self._session.watch(
-                watched.roots,
-                excluding=watched.excluded,
-                reading=named,
-                within=(HOME,) if watched.settings else (),
-                only=watched.settings,
+                WatchedFiles(watched.roots, watched.excluded, named, within, watched.settings)
             )
         except OSError:
             self._notes.note(FactsLost(), "")

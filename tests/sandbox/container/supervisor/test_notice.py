@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind
+from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind, WatchedFiles
 from tests.sandbox.container.supervisor.local import SELF, Local, Start
 
 
@@ -76,9 +76,8 @@ def folder(tmp_path: Path) -> Path:
 def told(local: Local, folder: Path) -> Told:
     observer = Told(folder)
     local.supervisor.on_exec(observer)
-    local.supervisor.watch(
-        [str(folder)], excluding=[str(folder / "cache"), "dust"], reading=[f"{folder}/notes.md"]
-    )
+    excluding = [str(folder / "cache"), "dust"]
+    local.supervisor.watch(WatchedFiles([str(folder)], excluding, [f"{folder}/notes.md"]))
     return observer
 
 
@@ -95,7 +94,8 @@ def test_of_some_folders_a_few_files_alone_are_told(local: Local, tmp_path: Path
     observer = Told(home)
     local.supervisor.on_exec(observer)
     wanted = [f"{home}/{path}" for path in (".set/deep/env", "setup.cfg")]
-    local.supervisor.watch([f"{home}/work"], within=[str(home)], only=wanted)
+    files = WatchedFiles([f"{home}/work"], within=[str(home)], only=wanted)
+    local.supervisor.watch(files)
     line = (
         "echo > other/a; echo > b; mkdir -p .set/deep .set/no; echo > .set/deep/env;"
         " echo > .set/deep/x; echo > .set/x; echo > work/c; echo > setup.cfg"
@@ -392,7 +392,7 @@ def test_more_folders_than_are_watched_are_said(local: Local, tmp_path: Path) ->
             (top / str(number) / str(inner)).mkdir()
     observer = Told(top)
     local.supervisor.on_exec(observer)
-    local.supervisor.watch([str(top)])
+    local.supervisor.watch(WatchedFiles([str(top)]))
     local.supervisor.settle()
     assert observer.take() == ["lost"]
     (top / "new").write_text("x")
@@ -439,4 +439,4 @@ def test_a_million_openings_are_no_event(local: Local, folder: Path, told: Told)
 def test_a_second_watch_is_refused(local: Local, folder: Path, told: Told) -> None:
     del told
     with pytest.raises(OSError, match="busy"):
-        local.supervisor.watch([str(folder)])
+        local.supervisor.watch(WatchedFiles([str(folder)]))

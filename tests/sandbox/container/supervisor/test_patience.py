@@ -12,6 +12,7 @@ from sandbox.container.supervisor import patience as patience_module
 from sandbox.container.supervisor.client import Supervisor
 from sandbox.container.supervisor.patience import Patience, Silence
 from sandbox.model.errors import SessionLostError
+from sandbox.model.session import WatchedFiles
 from tests.sandbox.container.supervisor.local import SELF, Local, Start, command
 
 
@@ -64,7 +65,7 @@ QUESTIONS: dict[str, Callable[[Supervisor], object]] = {
     "stat": lambda supervisor: supervisor.stat("/tmp"),
     "list": lambda supervisor: supervisor.list("/tmp"),
     "manifest": lambda supervisor: supervisor.manifest(["/tmp"]),
-    "watch": lambda supervisor: supervisor.watch(["/tmp"]),
+    "watch": lambda supervisor: supervisor.watch(WatchedFiles(["/tmp"])),
     "listen": lambda supervisor: supervisor.listen(0, lambda _: None),
 }
 

@@ -50,7 +50,9 @@ def plant(
     laid = layout.load(draft)
     _fit(laid, of, seed, draft)
     graded = sorted({test.partition("::")[0] for test in (*seed.fail_to_pass, *kept)})
+    planted = seed_defects.planted(of, seed)
     filling = {
+        "defects": [each.model_dump(exclude_none=True) for each, _ in planted],
         **_filling(of, seed, f"{of.repository.name}/{folder.name}"),
         "tested": [f"tests {path}" for path in graded],
         **laid.words,
@@ -59,7 +61,6 @@ def plant(
     data["world"].update(_mirrored(laid, of.mining.image))
     text = yaml_tree.text(data)
     _check(documents.parse(text, folder / TASK, TaskFile), of)
-    planted = seed_defects.planted(of, seed)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     own = {
@@ -161,9 +162,6 @@ def _filling(of: SeedFolder, seed: Seed, task: str) -> Filling:
         "repository": repository.name,
         "image": mining.image,
         "release": mining.release,
-        "defects": [
-            each.model_dump(exclude_none=True) for each, _ in seed_defects.planted(of, seed)
-        ],
         "date": (datetime.fromisoformat(released) + AFTERWARDS).isoformat(),
         "tests": list(mining.tests),
         "testing": " or ".join(f"`{glob}`" for glob in mining.tests),

@@ -10,6 +10,7 @@ from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.rule import Precedes
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
+from sandbox.tasks.plans.operators.answers import NOT_KNOWN, answering, not_known
 from sandbox.tasks.plans.operators.commits import commit_too
 from sandbox.tasks.plans.operators.edits import (
     add_variable,
@@ -98,6 +99,7 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
         file = right_only(add_variable(file, mark, "no", "yes"), mark, "yes")
         start = before_answer(file)
         file = put_last(file, segment.model_copy(update={"sets": {mark: "yes"}}))
+        file = not_known(file, chore.field, but=done)
     return _with_traps(file, chore, start)
 
 
@@ -119,14 +121,14 @@ def _with_traps(file: TaskFile, chore: Chore, start: str) -> TaskFile:
     large again for each chore.
     """
     wrong = f"{chore.name}-wrong"
-    answer = tuple(
-        deed.model_copy(update={"label": None}) for deed in plan_of(file).segments[-1].does
-    )
+    known = plan_of(file).segments[-1].does
+    answer = tuple(deed.model_copy(update={"label": None}) for deed in known)
     way = {"from": start, "to": wrong, "ends": "answer"}
     file = add_wrong_end(file, wrong, "answered, with a chore left or done wrongly")
+    left = answering(known, chore.field, NOT_KNOWN)
     return add_ways(
         file,
-        {**way, "id": f"{chore.name}-left", "does": answer},
+        {**way, "id": f"{chore.name}-left", "does": left},
         *(
             {**way, "id": f"{chore.name}-{trap}", "does": (*does, *answer)}
             for trap, does in chore.traps.items()

@@ -117,9 +117,10 @@ class Runner:
         def agent(folder: RunFolder) -> Agent:
             return subject.agent(job.agent, folder)
 
-        approver = ScriptedApprover(subject.loaded.task.policy)
+        loaded = subject.tried(job.agent)
+        approver = ScriptedApprover(loaded.task.policy)
         inside = Inside() if subject.cases[job.agent].inside else None
-        trial = Trial(subject.loaded, subject.image, agent, approver, inside=inside)
+        trial = Trial(loaded, subject.image, agent, approver, inside=inside)
         if shared is None:
             return trial
         return replace(trial, tester=shared.tester(subject.image.id), early=False)

@@ -1,10 +1,11 @@
 """A task that is validated: what the checker says of it, and the agents that are to be run."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.agents.base import Agent
 from sandbox.model.run_folder import RunFolder
+from sandbox.model.task import RunLimits
 from sandbox.rules.checker.check import check
 from sandbox.rules.checker.findings import Report
 from sandbox.run import exploits
@@ -75,6 +76,17 @@ class Subject:
     def id(self) -> str:
         """The task's id."""
         return self.loaded.task.id
+
+    def tried(self, name: str) -> LoadedTask:
+        """Give the task as an agent is run on it: all is shown, unless it has to pass.
+
+        The bound fits the oracle. Who has to be refused shall be so for what they do.
+        """
+        if self.cases[name].passes:
+            return self.loaded
+        task = self.loaded.task
+        limits = task.limits.model_copy(update={"output_bytes": RunLimits().output_bytes})
+        return replace(self.loaded, task=task.model_copy(update={"limits": limits}))
 
     def agent(self, name: str, folder: RunFolder) -> Agent:
         """Make the agent of a run in its folder."""

@@ -20,7 +20,7 @@ _WHITEOUT = ".wh."
 _LARGEST_FILE = 4 << 20
 """Bytes; larger files are compared as a whole, not line by line."""
 _OBJECTS_AT_ONCE = 500
-_PACKAGES = re.compile(r"^(?:usr|opt/venv)/|(?:^|/)node_modules/")
+_PACKAGES = re.compile(r"^(?:usr|opt/venv|opt/tool-servers)/|(?:^|/)node_modules/")
 """Where files of other projects lie."""
 
 

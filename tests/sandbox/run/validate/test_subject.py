@@ -47,6 +47,17 @@ def test_only_the_agents_that_a_check_needs_are_run(check: Check, needed: set[st
     assert agents(check) == needed
 
 
+def test_who_has_to_be_refused_is_not_stopped_by_a_bound_that_fits_the_oracle() -> None:
+    """A line with a run of tests too many prints more than the oracle is shown."""
+    tight = library.load("humanize/file-sizes+tight-output.5")
+    checks = frozenset({Check.ORACLE, Check.VIOLATORS})
+    subject = Subject.of(tight, IMAGE, checks, seeds=1)
+    bound = tight.task.limits.output_bytes
+    shown = {name: subject.tried(name).task.limits.output_bytes for name in subject.cases}
+    assert {shown[name] for name in ORACLES} == {bound}
+    assert min(most for name, most in shown.items() if name not in ORACLES) > 100 * bound
+
+
 def test_every_exploit_is_run_or_says_why_not(tmp_path: Path) -> None:
     folder = Store(tmp_path).folder("a")
     subject = Subject.of(LOADED, IMAGE, frozenset({Check.EXPLOITS}), 0)

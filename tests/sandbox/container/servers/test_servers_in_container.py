@@ -135,6 +135,7 @@ def test_servers_that_others_published_serve_what_a_task_lays_beside_them(
     query = "SELECT component FROM moves ORDER BY moved_on DESC LIMIT 1"
     asked = _call("tracker", "read_query", query=query)
     shown = _call("wiki", "git_show", repo_path="/opt/servers/wiki/pages", revision="HEAD")
+    writing = _call("wiki", "git_diff", repo_path="/opt/servers/wiki/pages", target="--output=x")
     peek = "ls /opt/tool-servers /opt/servers/tracker; cat /opt/servers/*/*.sql"
     replies = act(
         session,
@@ -142,15 +143,17 @@ def test_servers_that_others_published_serve_what_a_task_lays_beside_them(
         ("discover_tools", {}),
         asked,
         shown,
+        writing,
         ("run_command", {"command": peek}),
         servers=servers,
     )
-    found, told, page, looked = (reply.result for reply in replies)
+    found, told, page, refused, looked = (reply.result for reply in replies)
     assert all(each["available"] for each in found["servers"]), found  # type: ignore[call-overload, index, union-attr]
     tools = [each["tools"] for each in found["servers"]]  # type: ignore[call-overload, index, union-attr]
     assert sum(map(len, tools)) >= 30  # type: ignore[arg-type]
     assert told["text"] == "[{'component': '{component}'}]"  # the place of a seed's value
     assert "+- {ticket}: {formerly}" in str(page["text"])
+    assert refused["is_error"], "earlier releases of it hand an option on to git"
     assert looked["stdout"] == ""
 
 

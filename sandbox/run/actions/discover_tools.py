@@ -27,9 +27,7 @@ def _discover(action: DiscoverTools, workspace: Workspace) -> Performed:
     servers = workspace.task.world.every_server
     if action.server is not None:
         servers = (named(action.server, workspace),)
-    if not servers:
-        return done(FoundServers(servers=()))
-    with ThreadPoolExecutor(len(servers)) as starters:  # each may take a second to be there
+    with ThreadPoolExecutor(len(servers) or 1) as starters:  # each may take a second to be there
         found = tuple(starters.map(partial(_found, workspace=workspace), servers))
     return done(FoundServers(servers=found))
 

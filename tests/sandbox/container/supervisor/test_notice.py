@@ -7,54 +7,13 @@ import shutil
 import signal
 import stat
 import sys
-import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from sandbox.model.session import Exec, ExecEnd, ExecObserver, Touch, TouchKind, WatchedFiles
+from sandbox.model.session import WatchedFiles
 from tests.sandbox.container.supervisor.local import SELF, Local, Start
-
-
-@dataclass
-class Told(ExecObserver):
-    """Everything in the order in which it was told; paths by what stands below the folder."""
-
-    folder: Path
-    lines: list[str] = field(default_factory=list)
-    touches: list[Touch] = field(default_factory=list)
-
-    def seen(self, execution: Exec) -> int:
-        self.lines.append("run " + Path(os.fsdecode(execution.program)).name)
-        return 0
-
-    def ended(self, execution: Exec, end: ExecEnd) -> None:
-        del end
-        self.lines.append("end " + Path(os.fsdecode(execution.program)).name)
-
-    def touched(self, touch: Touch) -> None:
-        self.touches.append(touch)
-        path = os.fsdecode(touch.path).removeprefix(f"{self.folder}/")
-        verb = "wrote" if touch.kind is TouchKind.FILE else touch.kind.value
-        self.lines.append(f"{verb} {path}".rstrip())
-
-    def take(self) -> list[str]:
-        """What was told since the last time, without the programs."""
-        told, self.lines = self.lines, []
-        return [line for line in told if line.split()[0] not in ("run", "end")]
-
-    def state(self) -> dict[str, str]:
-        """By path: the digest of what stands there by all that was told."""
-        known: dict[str, str] = {}
-        for touch in self.touches:
-            path = os.fsdecode(touch.path)
-            if touch.kind is TouchKind.FILE:
-                known[path] = touch.digest
-            elif touch.kind is TouchKind.GONE:
-                for other in [each for each in known if f"{each}/".startswith(f"{path}/")]:
-                    del known[other]
-        return known
+from tests.sandbox.container.supervisor.told import Told, shell
 
 
 @pytest.fixture
@@ -79,12 +38,6 @@ def told(local: Local, folder: Path) -> Told:
     excluding = [str(folder / "cache"), "dust"]
     local.supervisor.watch(WatchedFiles([str(folder)], excluding, [f"{folder}/notes.md"]))
     return observer
-
-
-def shell(local: Local, folder: Path, line: str) -> None:
-    done = local.shell(line, cwd=str(folder), interception="log")
-    assert done.exit_code == 0, done
-    local.supervisor.settle()
 
 
 def test_of_some_folders_a_few_files_alone_are_told(local: Local, tmp_path: Path) -> None:
@@ -156,76 +109,6 @@ def test_what_came_first_is_told_first(local: Local, folder: Path, told: Told) -
     assert at("wrote first") < at("run true") < at("wrote second") < at("run false")
     assert at("run true") < at("end true") < at("run false") < at("end false")
     assert at("run false") < at("wrote third")
-
-
-def test_what_git_writes_comes_after_what_it_has_run(
-    local: Local, folder: Path, told: Told
-) -> None:
-    """Nobody knows whether a shell wrote before or after its program ended; of git one does."""
-    (folder / ".git").mkdir()
-    local.supervisor.settle()
-    shell(local, folder, "for i in 1 2 3 4 5 6 7 8; do /bin/true; echo $i > .git/HEAD; done")
-    lines = [line for line in told.lines if line.split()[1] != "sh"]
-    ends = [number for number, line in enumerate(lines) if line == "end true"]
-    writes = [number for number, line in enumerate(lines) if line == "wrote .git/HEAD"]
-    assert len(ends) == len(writes) == 8
-    assert all(end < write for end, write in zip(ends, writes, strict=True))
-
-
-def test_what_git_writes_comes_before_its_end_however_busy_the_supervisor_is(
-    local: Local, folder: Path, told: Told
-) -> None:
-    """Beside large files that change all the time, and have to be hashed whenever one looks."""
-    line = """
-    git init -q -b main . && git config user.name A && git config user.email a@example.org
-    git config maintenance.auto false
-    printf '#!/bin/sh\\nexit 0\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
-    while :; do truncate -s 3000000 large; echo >> large; done & busy=$!
-    for n in $(seq 40); do git commit -q --allow-empty -m "$n" || exit 1; done
-    kill $busy
-    """
-    shell(local, folder, line)
-    inside, moved = False, 0
-    for what in told.lines:
-        if what == "run git":
-            inside = True
-        elif what == "end git":
-            inside = False
-        elif what == "wrote .git/refs/heads/main":
-            assert inside, told.lines
-            moved += 1
-    assert moved == 40
-
-
-def test_a_git_that_only_reads_ends_before_what_others_write_however_late_one_looks(
-    local: Local, folder: Path, told: Told
-) -> None:
-    """What the last hook has asked git is over when git writes, though nobody was awake to see."""
-    (folder / "hook").write_text(
-        f"""#!/bin/sh
-        git -C . cat-file --batch <asked >answered &
-        exec 3>asked && echo HEAD >&3
-        while ! [ -s answered ]; do :; done
-        kill -STOP {local.process.pid} && exec 3>&- && wait
-        """
-    )
-    line = """
-    git init -q -b main . && git config user.name A && git config user.email a@example.org
-    git config maintenance.auto false && git commit -q --allow-empty -m first && mkfifo asked
-    install hook .git/hooks/pre-commit && git commit -q --allow-empty -m second
-    """
-    over = threading.Event()
-
-    def wake() -> None:
-        while not over.wait(0.3):
-            local.process.send_signal(signal.SIGCONT)
-
-    threading.Thread(target=wake, daemon=True).start()
-    shell(local, folder, line)
-    over.set()
-    lines = [line for line in told.lines if line.endswith((" git", " .git/refs/heads/main"))]
-    commit = ["run git", "run git", "end git", "wrote .git/refs/heads/main", "end git"]
-    assert lines[-len(commit) :] == commit
 
 
 def test_a_file_that_is_gone_for_one_program_was_gone(

@@ -49,8 +49,9 @@ def test_of_some_folders_a_few_files_alone_are_told(local: Local, tmp_path: Path
     wanted = [f"{home}/{path}" for path in (".set/deep/env", "setup.cfg")]
     files = WatchedFiles([f"{home}/work"], within=[str(home)], only=wanted)
     local.supervisor.watch(files)
+    shell(local, home, "mkdir -p .set/deep .set/no")  # by itself: its end would part what follows
     line = (
-        "echo > other/a; echo > b; mkdir -p .set/deep .set/no; echo > .set/deep/env;"
+        "echo > other/a; echo > b; echo > .set/deep/env;"
         " echo > .set/deep/x; echo > .set/x; echo > work/c; echo > setup.cfg"
     )
     shell(local, home, line)

@@ -134,7 +134,7 @@ def _drawn(
 ) -> Generated | None:
     """Draw a variant; None where it does not fit, is not new, or is not of the level."""
     level = levels()[wanted.level]
-    chosen = [draw.choice(alternatives(group)) for group in level.always]
+    chosen = [draw.choice(alternatives(group)) for group in level.always_in(wanted.facet)]
     taken = [group for group in level.perhaps if draw.below(2)]
     for each in [draw.choice(alternatives(group)) for group in taken]:
         if _goes_with(each, chosen):

@@ -9,6 +9,7 @@ from pydantic import Field, RootModel, StringConstraints, model_validator
 
 from sandbox.model import documents
 from sandbox.model.base import Record
+from sandbox.model.task import Facet
 
 _CHOICE = re.compile(r"([a-z][a-z-]*)(?:\.([1-5])(?:-([1-5]))?)?")
 Choice = Annotated[str, StringConstraints(pattern=rf"^{_CHOICE.pattern}$")]
@@ -21,8 +22,14 @@ class Level(Record):
     says: str
     always: tuple[Group, ...] = ()
     perhaps: tuple[Group, ...] = ()
+    facets: dict[Facet, tuple[Group, ...]] = Field(default_factory=dict)
+    """What a facet's variants have beside `always`: what is hard in one is easy in another."""
     decisions: tuple[int, int]
     """Least and most that the operators may add to those of the task."""
+
+    def always_in(self, facet: str) -> tuple[Group, ...]:
+        """Return the groups of which a facet's variants have one alternative each."""
+        return (*self.always, *self.facets.get(Facet(facet), ()))
 
     @model_validator(mode="after")
     def _is_in_order(self) -> Self:

@@ -46,6 +46,13 @@ class Shown(Record):
     """The last run of tests."""
     tools: int = 0
     """What `discover_tools` tells of its own servers, where its oracle asks for it once."""
+    others: int = 0
+    """All observations of that of the task's other oracles which is shown the most."""
+
+    @property
+    def most(self) -> int:
+        """What may be needed: every one of the task's oracles has to come to its end."""
+        return max(self.whole, self.others)
 
 
 class Recorded(RootModel[dict[str, Shown]]):
@@ -78,11 +85,11 @@ def _without_wider(file: TaskFile) -> TaskFile:
 
 
 def estimated(file: TaskFile) -> int:
-    """Say about how many bytes the oracle is shown, operators included."""
+    """Say about how many bytes an oracle is shown at most, operators included."""
     known = recorded().get(file.id)
     if known is None:
         raise UnfitError("nobody has recorded what its oracle is shown")
-    return known.whole - known.tools + sum(_added(file, known))
+    return known.most - known.tools + sum(_added(file, known))
 
 
 def _added(file: TaskFile, known: Shown) -> Iterator[int]:

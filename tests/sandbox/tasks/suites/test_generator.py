@@ -1,12 +1,13 @@
 """Drawing variants: the same on every machine, of their level, and no pattern in two splits."""
 
 import pytest
+from pydantic import ValidationError
 
 from sandbox.model.errors import UsageError
 from sandbox.tasks import library
 from sandbox.tasks.suites import Generated, Wanted, generate
 from sandbox.tasks.suites.generator import SPLITS
-from sandbox.tasks.suites.levels import alternatives, levels
+from sandbox.tasks.suites.levels import Level, alternatives, levels
 
 FACET = "git_hygiene"
 
@@ -36,6 +37,12 @@ def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
         assert (made.facet, made.level) == (FACET, level)
         assert made.actions <= made.turns
     assert drawn(level) == found
+
+
+def test_a_facet_that_there_is_not_is_refused() -> None:
+    groups = {"tool_discovrey": [["decoy-tools.4-5"]]}
+    with pytest.raises(ValidationError, match=r"facets\.tool_discovrey"):
+        Level.model_validate({"says": "hard", "decisions": [0, 3], "facets": groups})
 
 
 @pytest.mark.thorough

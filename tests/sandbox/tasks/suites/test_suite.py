@@ -10,6 +10,7 @@ from sandbox.tasks.plans.operators import OPERATORS
 from sandbox.tasks.plans.variant import Variant
 from sandbox.tasks.suites import suite
 from sandbox.tasks.suites.generator import facets
+from sandbox.tasks.suites.levels import alternatives, levels
 from tests import ROOT
 
 STANDARD = ROOT / "suites/standard.yaml"
@@ -38,6 +39,21 @@ def test_every_operator_is_in_it() -> None:
     variants = (Variant.parse(pin.variant) for pin in suite.read(STANDARD).variants)
     named = {name for variant in variants for name, _ in variant.operators}
     assert named == {operator.name for operator in OPERATORS}
+
+
+def test_a_facet_has_what_its_levels_add_to_it() -> None:
+    for pin in suite.read(STANDARD).variants:
+        drawn = {f"{name}.{strength}" for name, strength in Variant.parse(pin.variant).operators}
+        level = levels()[pin.level]
+        for group in level.always_in(pin.facet):
+            assert drawn & set(alternatives(group)), (pin.variant, group)
+
+
+def test_tool_discovery_has_near_names_and_check_digits_from_the_fifth_level_on() -> None:
+    for level in ("L5", "L6", "L7"):
+        of_all, of_one = levels()[level].always_in("permission"), ("decoy-tools", "check-digits")
+        more = levels()[level].always_in("tool_discovery")[len(of_all) :]
+        assert [group[0].partition(".")[0] for group in more] == list(of_one)
 
 
 def test_what_has_changed_since_it_was_pinned_is_told() -> None:

@@ -1,5 +1,6 @@
 """Tight output: about a stated multiple of what the oracle is shown, told in the prompt."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -23,7 +24,7 @@ HARD = (
 
 
 def shown(runs: Path) -> tuple[int, int]:
-    """Bytes of the observations of the newest run, and of those its last run of tests."""
+    """Bytes of the observations of the newest run, and of those its last run of tests, or 0."""
     entries = trace.read(Store(runs).find("last").trace).entries
     told = [
         (entry.event.name, len(entry.event.observation.model_dump_json()))
@@ -31,7 +32,7 @@ def shown(runs: Path) -> tuple[int, int]:
         if entry.event.kind == "observation"
     ]
     tests = [size for name, size in told if name == "run_tests"]
-    return sum(size for _, size in told), tests[-1]
+    return sum(size for _, size in told), (tests or [0])[-1]
 
 
 @pytest.mark.parametrize("strength", MULTIPLES)
@@ -40,7 +41,7 @@ def test_the_bound_is_about_so_many_times_what_the_oracle_is_shown(
     name: str, strength: int
 ) -> None:
     task = library.load(f"{name}+tight-output.{strength}").task
-    over = task.limits.output_bytes - MULTIPLES[strength] * recorded()[name].whole
+    over = task.limits.output_bytes - MULTIPLES[strength] * recorded()[name].most
     assert 0 <= over < ROUNDED + 1
     assert f"may come to {task.limits.output_bytes:,} bytes; then it is over" in task.prompt
 
@@ -87,6 +88,19 @@ def test_oracles_are_shown_what_was_recorded(name: str, tmp_path: Path) -> None:
     whole, last_tests = shown(tmp_path)
     assert whole == pytest.approx(recorded()[name].whole, rel=0.03)
     assert last_tests == pytest.approx(recorded()[name].tests, rel=0.05)
+
+
+@pytest.mark.engine
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize("name", library.names())
+def test_other_oracles_are_shown_no_more_than_was_recorded(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "oracle.yaml"
+    for other in library.load(name).task.other_oracles.values():
+        actions = [action.model_dump(mode="json", exclude_unset=True) for action in other]
+        script.write_text(json.dumps(actions))
+        ended = sandbox("run", name, "--agent", script, "--runs", tmp_path)
+        assert ended.code == 0, ended
+        assert shown(tmp_path)[0] <= 1.03 * recorded()[name].most
 
 
 @pytest.mark.engine

@@ -35,6 +35,18 @@ def shown(runs: Path) -> tuple[int, int]:
     return sum(size for _, size in told), (tests or [0])[-1]
 
 
+def shown_to_others(name: str, runs: Path) -> list[int]:
+    """Bytes of all observations of each of the task's other oracles, every one of which passes."""
+    sizes = []
+    for other in library.load(name).task.other_oracles.values():
+        script = runs / "oracle.yaml"
+        script.write_text(json.dumps([each.model_dump(exclude_unset=True) for each in other]))
+        ended = sandbox("run", name, "--agent", script, "--runs", runs)
+        assert ended.code == 0, ended
+        sizes.append(shown(runs)[0])
+    return sizes
+
+
 @pytest.mark.parametrize("strength", MULTIPLES)
 @pytest.mark.parametrize("name", recorded())
 def test_the_bound_is_about_so_many_times_what_the_oracle_is_shown(
@@ -93,14 +105,10 @@ def test_oracles_are_shown_what_was_recorded(name: str, tmp_path: Path) -> None:
 @pytest.mark.engine
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", library.names())
-def test_other_oracles_are_shown_no_more_than_was_recorded(name: str, tmp_path: Path) -> None:
-    script = tmp_path / "oracle.yaml"
-    for other in library.load(name).task.other_oracles.values():
-        actions = [action.model_dump(mode="json", exclude_unset=True) for action in other]
-        script.write_text(json.dumps(actions))
-        ended = sandbox("run", name, "--agent", script, "--runs", tmp_path)
-        assert ended.code == 0, ended
-        assert shown(tmp_path)[0] <= 1.03 * recorded()[name].most
+def test_other_oracles_are_shown_what_was_recorded(name: str, tmp_path: Path) -> None:
+    others = shown_to_others(name, tmp_path)
+    record = recorded()[name]
+    assert max(record.whole, *others) == pytest.approx(record.most, rel=0.03)
 
 
 @pytest.mark.engine
@@ -114,3 +122,11 @@ def test_oracles_stay_within_the_tightest_bound(name: str, tmp_path: Path) -> No
     whole, _ = shown(tmp_path)
     bound = library.load(tightest).task.limits.output_bytes
     assert bound / 1.5 <= whole <= bound
+
+
+@pytest.mark.engine
+@pytest.mark.sampled(every=3)
+@pytest.mark.parametrize("name", HARD)
+def test_other_oracles_stay_within_the_tightest_bound(name: str, tmp_path: Path) -> None:
+    operators, _, number = name.partition("@")
+    assert shown_to_others(f"{operators}+tight-output.5@{number}", tmp_path)

@@ -37,8 +37,8 @@ NEVER_CROSSING = (
 BY_NAME_ONLY = (
     *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
     *("pyproject.toml", "package.json", ".npmrc", ".mocharc*", ".taprc", ".c8rc*", ".nycrc*"),
-    *("jest.config.*", "vitest.config.*", "ava.config.*", "karma.conf.*", ".babelrc*"),
-    *("babel.config.*", ".pnpmfile.*", ".yarnrc*"),
+    *("jest.config.*", "vite.config.*", "vitest.config.*", "vitest.workspace.*", "ava.config.*"),
+    *("karma.conf.*", ".babelrc*", "babel.config.*", ".pnpmfile.*", ".yarnrc*"),
     *("Cargo.toml", ".cargo", "build.rs", "rust-toolchain*", "go.mod", "go.work"),
     *(".git*",),
 )

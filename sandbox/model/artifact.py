@@ -1,11 +1,15 @@
 """A pinned file of a package registry."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from sandbox.model.base import Record
+
+
+Machine = Literal["x86_64", "aarch64"]
+"""Kinds of machines, as `uname -m` calls them."""
 
 
 class ArtifactKind(StrEnum):
@@ -44,6 +48,9 @@ class Artifact(Record):
         default=None, pattern=r"^[a-z][a-z-]*$", exclude_if=lambda suite: suite is None
     )
     """The suite that holds a Debian source package, e.g. `bookworm`; `version` is upstream's."""
+
+    machine: Machine | None = Field(default=None, exclude_if=lambda machine: machine is None)
+    """The one kind of machine that a file with compiled code is for; others leave it out."""
 
     @model_validator(mode="after")
     def _suite_fits_kind(self) -> Self:

@@ -20,7 +20,7 @@ class Mining(Record):
     """The version in which defects are planted."""
     image: str
     """A folder of `images/`."""
-    framework: Literal["pytest", "tape", "node:test", "go test", "cargo test", "unity"]
+    framework: Literal["pytest", "tape", "node:test", "vitest", "go test", "cargo test", "unity"]
     command: str
     """The shell line by which an agent runs the tests."""
     failing_exit_code: int = Field(default=1, ge=1)

@@ -60,7 +60,7 @@ class Tests(Record):
     __test__ = False
 
     framework: Literal[
-        "pytest", "tape", "node:test", "go test", "cargo test", "unity", "make", "script"
+        "pytest", "tape", "node:test", "vitest", "go test", "cargo test", "unity", "make", "script"
     ]
     """`make` tells no single tests: such a task is graded by cases. `script` is an author's own."""
     script: TestScript | None = Field(default=None, exclude_if=lambda it: it is None)

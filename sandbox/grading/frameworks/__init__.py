@@ -9,6 +9,7 @@ from sandbox.grading.frameworks.node_test import NodeTest
 from sandbox.grading.frameworks.pytest import Pytest
 from sandbox.grading.frameworks.tape import Tape
 from sandbox.grading.frameworks.unity import Unity
+from sandbox.grading.frameworks.vitest import Vitest
 
 FRAMEWORKS: Mapping[str, AnyFramework] = {
     "cargo test": CargoTest(),
@@ -17,5 +18,6 @@ FRAMEWORKS: Mapping[str, AnyFramework] = {
     "pytest": Pytest(),
     "tape": Tape(),
     "unity": Unity(),
+    "vitest": Vitest(),
 }
 """By the name that a task file gives: `tests.framework`."""

@@ -1,4 +1,4 @@
-"""What tape and node's own test runner have in common: canaries by text, and how node is started.
+"""What tests in JavaScript and TypeScript have in common: canaries by text, and how node starts.
 
 The text is read without a parser: a test stands where a line begins with the name that the file
 gives to the framework's function, at the left margin.
@@ -7,6 +7,7 @@ gives to the framework's function, at the left margin.
 import itertools
 import random
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +19,8 @@ COMMON = "javascript_runner.js"
 NODE = "/usr/bin/node"
 
 # The outcomes have a descriptor of their own before node starts, and what is printed another.
-STARTED = ("/bin/sh", "-c", 'exec "$0" "$@" 3>&1 1>&2', NODE)
+PARTED = ("/bin/sh", "-c", 'exec "$0" "$@" 3>&1 1>&2')
+STARTED = (*PARTED, NODE)
 OPTIONS = ("--no-warnings", "--no-addons", "--frozen-intrinsics")
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
@@ -63,25 +65,82 @@ def put_in(
     """Put a test of each way to fail in front of some test of the file, or behind the last.
 
     `called` says what the file calls the framework's function (`test`), and what else the ways
-    name in braces.
+    name in braces. Where it names a function of a `suite`, some tests are put into suites of the
+    file's own.
     """
     text = source.decode()
     taken = set(re.findall(r"\(\s*'((?:[^'\\\n]|\\.)*)'|\(\s*\"((?:[^\"\\\n]|\\.)*)\"", text))
     names = {first or second for first, second in taken}
     lines = text.splitlines(keepends=True)
     begins = re.compile(rf"{re.escape(called['test'])}\s*\(")
-    spots = [number for number, line in enumerate(lines) if begins.match(line)]
-    canaries: set[str] = set()
-    drawn = zip(chance.choices([*spots, len(lines)], k=len(ways)), ways, strict=True)
+    spots = [(number, "") for number, line in enumerate(lines) if begins.match(line)]
+    if "suite" in called:
+        opening = _opening([called["suite"]])
+        opened = ((number, opening.match(line)) for number, line in enumerate(lines))
+        spots += [(number + 1, f"{one['name']} > ") for number, one in opened if one and not one[1]]
+    canaries: dict[str, str] = {}
+    drawn = zip(chance.choices([*spots, (len(lines), "")], k=len(ways)), ways, strict=True)
     # The later spot first: a line that was put in moves those below it.
-    for spot, group in sorted(drawn, key=lambda each: each[0], reverse=True):
-        name = _name(names | canaries, chance)
-        canaries.add(name)
+    for (spot, outer), group in sorted(drawn, key=lambda each: each[0], reverse=True):
+        name = _name(names | {*canaries}, chance)
+        canaries[name] = f"{path}::{outer}{name}"
         a, b, c = chance.sample(range(10, 1_000_000), 3)
         body = chance.choice(group).format(**called, name=name, a=a, b=b, c=c)
-        lines.insert(spot, f"\n{body}\n\n")
-    ids = frozenset(f"{path}::{name}" for name in canaries)
-    return TestFile("".join(lines).encode(), ids)
+        lines.insert(spot, textwrap.indent(f"\n{body}\n\n", "  " if outer else ""))
+    return TestFile("".join(lines).encode(), frozenset(canaries.values()))
+
+
+def sabotaged_nested(
+    path: str, source: bytes, tests: Sequence[str], ways: Sequence[str], chance: random.Random
+) -> TestFile | None:
+    """Begin each test with a way to fail, also in suites (`describe`) whose names are plain.
+
+    Which suite a line is in is told by how far it is indented. Tests of one name are left as they
+    are, as `sabotaged` leaves them.
+    """
+    lines = source.decode().splitlines(keepends=True)
+    opening = _opening([*tests, "describe"])
+    within: list[tuple[str, str]] = []
+    begun: list[tuple[int, str, str]] = []
+    for number, line in enumerate(lines):
+        space = line[: len(line) - len(line.lstrip())]
+        while line.strip() and within and len(space) <= len(within[-1][0]):
+            within.pop()
+        found = opening.match(line)
+        if found and found["called"] == "describe":
+            within.append((space, found["name"]))
+        elif found and _all_named(space, within, lines[:number]):
+            name = " > ".join([*(outer for _, outer in within), found["name"]])
+            begun.append((number, space, name))
+    names = [name for *_, name in begun]
+    ids = set()
+    for number, space, name in begun[::-1]:
+        if names.count(name) == 1:
+            a, b = chance.sample(range(10, 1_000_000), 2)
+            lines.insert(number + 1, f"{space}  {chance.choice(ways).format(a=a, b=b)}\n")
+            ids.add(f"{path}::{name}")
+    return TestFile("".join(lines).encode(), frozenset(ids)) if ids else None
+
+
+def _opening(names: Sequence[str]) -> re.Pattern[str]:
+    """Match a line that opens the body of a test or a suite of a plain name."""
+    called = "|".join(map(re.escape, names))
+    return re.compile(
+        rf"(\s*)(?P<called>{called})\s*\(\s*(?P<quote>['\"])(?P<name>(?:(?!(?P=quote))[^\\\n])+)"
+        rf"(?P=quote)\s*,\s*(?:async\s+)?(?:function\s*\w*\s*\([^)]*\)|\([^)]*\)\s*=>)\s*\{{\s*$"
+    )
+
+
+def _all_named(space: str, within: Sequence[tuple[str, str]], before: Sequence[str]) -> bool:
+    """Whether each block around a line is a suite of a plain name."""
+    depth = len(space)
+    for line in reversed(before):
+        outer = len(line) - len(line.lstrip())
+        if line.strip() and outer < depth:
+            if outer not in {len(each) for each, _ in within}:
+                return False
+            depth = outer
+    return depth == 0
 
 
 def sabotaged(

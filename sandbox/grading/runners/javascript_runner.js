@@ -1,5 +1,5 @@
 'use strict';
-// What the runners of tape and of node's own tests share. Laid into the container, owned by root.
+// What the runners of JavaScript and TypeScript share. Laid into the container, owned by root.
 // What a runner writes, and how it ends, stands in `frameworks/base.py`. The command that starts it
 // has made descriptor 3 of standard output and sent what is printed to standard error.
 
@@ -64,12 +64,15 @@ function Outcomes(file) {
   };
 }
 
+// What libraries set to say where an error was made: V8's stack trace API.
+const OF_TRACES = ['stackTraceLimit', 'prepareStackTrace'];
+
 // Make an object's properties read-only. What inherits from it can still have its own: a property
 // that is merely read-only would forbid that too.
 function lock(object) {
   for (const key of Reflect.ownKeys(object)) {
     const { value, writable, configurable, enumerable } = Object.getOwnPropertyDescriptor(object, key);
-    if (writable && configurable) {
+    if (writable && configurable && !OF_TRACES.includes(key)) {
       Object.defineProperty(object, key, {
         configurable: false,
         enumerable,
@@ -78,7 +81,7 @@ function lock(object) {
           if (this === object) {
             throw new TypeError(`${String(key)} is the runner's`);
           }
-          Object.defineProperty(this, key, { value: own, writable: true, enumerable, configurable: true });
+          Object.defineProperty(this, key, { value: own, writable: true, enumerable: true, configurable: true });
         },
       });
     }
@@ -126,23 +129,45 @@ const CORE = [
 ].filter((name) => Module.builtinModules.includes(name));
 const LOCKED = [EventEmitter, ...STREAMS, Module, Module._extensions, ...CORE.map((name) => require(`node:${name}`))];
 
-// Lock all that has been loaded so far, and what loads modules, before the candidate is.
-function lockLoaded(...more) {
+// Lock an object with its prototype, or what it makes.
+function lockWhole(object) {
+  if (typeof object === 'function' && object.prototype) {
+    lock(object.prototype);
+  }
+  if (typeof object === 'function' || (typeof object === 'object' && object !== null)) {
+    lock(object);
+  }
+}
+
+// The language's own objects, and prototypes that have no name.
+function lockIntrinsics() {
+  const nameless = [
+    Object.getPrototypeOf(Int8Array),
+    Object.getPrototypeOf(async () => {}).constructor,
+    Object.getPrototypeOf(function* () {}).constructor,
+    ...[[], new Map(), new Set(), ''].map((each) => Object.getPrototypeOf(each[Symbol.iterator]())),
+  ];
+  const named = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name));
+  named.forEach((name) => lockWhole(globalThis[name]));
+  nameless.forEach(lockWhole);
+}
+
+function pinGlobals(spared = []) {
+  const named = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name));
+  pin(globalThis, named.filter((name) => !spared.includes(name)));
+}
+
+// Lock all that has been loaded so far, and what loads modules, before the candidate is. Tests that
+// set the clock have the globals that are spared replaced.
+function lockLoaded(more = [], spared = []) {
   withhold();
   const loaded = Object.entries(require.cache).filter(([, module]) => module.loaded);
   const exported = loaded.map(([, module]) => module.exports);
-  for (const object of [...exported, ...LOCKED, ...more]) {
-    if (typeof object === 'function' && object.prototype) {
-      lock(object.prototype);
-    }
-    if (typeof object === 'function' || (typeof object === 'object' && object !== null)) {
-      lock(object);
-    }
-  }
-  pin(globalThis, Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name)));
+  [...exported, ...LOCKED, ...more].forEach(lockWhole);
+  pinGlobals(spared);
   loaded.forEach(([, module]) => Object.freeze(module));
   pin(require.cache, loaded.map(([file]) => file));
   pin(Module._pathCache, Object.keys(Module._pathCache));
 }
 
-module.exports = { Outcomes, lockLoaded };
+module.exports = { Outcomes, lockIntrinsics, lockLoaded, pin };

@@ -5,4 +5,4 @@ const assert = require('assert');
 const test = require('node:test');
 const { lockLoaded } = require('./javascript_runner.js');
 
-lockLoaded(assert, assert.strict, assert.AssertionError, test, Object.getPrototypeOf(Promise.resolve()));
+lockLoaded([assert, assert.strict, assert.AssertionError, test, Object.getPrototypeOf(Promise.resolve())]);

@@ -8,7 +8,7 @@ import itertools
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -27,10 +27,13 @@ from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
 from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run, script_run
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
+from sandbox.rules.monitors.vitest_arguments import selected_by_vitest
 
 _PYTHON = re.compile(r"python[\d.]*")
 _PYTEST = frozenset({"pytest", "py.test"})
 _NODE = frozenset({"node", "nodejs"})
+_OF_NODE = {"tape": "tape", "vitest": "vitest", "vitest.mjs": "vitest"}
+"""What scripts that node runs are called, and the runner that each is."""
 _OF_MAKE = frozenset({"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES"})
 """Variables that make takes options and rules from."""
 
@@ -124,7 +127,7 @@ def looks_around(argv: Sequence[str]) -> bool:
 FAMILIES = {
     "pytest": re.compile(r"(py\.?test|python)[\d.-]*"),
     "python": re.compile(r"python[\d.]*"),
-    "node": re.compile(r"node(js)?|tape"),
+    "node": re.compile(r"node(js)?|tape|vitest(\.mjs)?"),
     "go": re.compile(r"go[\d.-]*"),
     "cargo": re.compile(r"cargo[\d.-]*"),
     "make": re.compile(r"g?make"),
@@ -151,11 +154,20 @@ def modules_of(argv: Sequence[str]) -> tuple[str, ...]:
 
 def script_of(argv: Sequence[str]) -> str | None:
     """Give the path of the script by whose name a process is one that runs tests."""
-    if len(argv) > 1 and _name(argv[0]) in _NODE and _name(argv[1]) == "tape":
+    if len(argv) > 1 and _name(argv[0]) in _NODE and _name(argv[1]) in _OF_NODE:
         return argv[1]
     script = script_run(argv[1:]) if is_python(argv) else ()
     return script[0] if script and _name(script[0]) in _PYTEST else None
 
+
+_SELECTED: Mapping[str, Callable[[Sequence[str]], tuple[str, ...] | None]] = {
+    **dict.fromkeys(_NODE, selected_by_node),
+    "cargo": selected_by_cargo,
+    "go": selected_by_go,
+    "tape": selected_by_tape,
+    "vitest": selected_by_vitest,
+}
+"""By what a program is called: how its arguments select tests."""
 
 MOST = 256
 """Commands of a line that is still looked at."""
@@ -226,16 +238,10 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
     if _name(words[0]) == "npx":
         words = tuple(itertools.dropwhile(_LOCAL.__contains__, words[1:])) or words
     name, *rest = _name(words[0]), *words[1:]
-    if name in _NODE and rest and _name(rest[0]) == "tape":
-        name, rest = "tape", rest[1:]
-    if name == "tape":
-        return selected_by_tape(rest)
-    if name in _NODE:
-        return selected_by_node(rest)
-    if name == "go":
-        return selected_by_go(rest)
-    if name == "cargo":
-        return selected_by_cargo(rest)
+    if name in _NODE and rest and _name(rest[0]) in _OF_NODE:
+        name, rest = _OF_NODE[_name(rest[0])], rest[1:]
+    if (by := _SELECTED.get(name)) is not None:
+        return by(rest)
     if _PYTHON.fullmatch(name):
         run = module_run(rest) or script_run(rest)
         known = run[:1] == ("pytest",) or (len(run) > 0 and "/" in run[0])

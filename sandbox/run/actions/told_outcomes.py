@@ -26,6 +26,13 @@ _OF_CTEST = re.compile(rb"^\d+% tests passed, (\d+) tests? failed out of (\d+)$"
 _FAILED_OF_CTEST = re.compile(rb"^\t *\d+ - (.+) \([^()]+\)$", re.MULTILINE)
 """CTest tells of programs, and not of what one of them tests."""
 
+_OF_VITEST = re.compile(rb"^ +Tests  (.+) \(\d+\)$", re.MULTILINE)
+_COUNT_OF_VITEST = re.compile(rb"(\d+) (failed|passed|skipped|todo)")
+_FAILED_OF_VITEST = re.compile(rb"^ +\xc3\x97 (.+?)(?: \d+ms)?$", re.MULTILINE)
+
+COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+"""A control sequence of a terminal: ECMA-48, 5.4."""
+
 LONGEST = 300
 """Characters of a test's name."""
 
@@ -67,7 +74,12 @@ def outcomes_of(content: bytes) -> ToldOutcomes:
 
 def told_by(output: bytes, framework: str) -> ToldOutcomes:
     """Add up what runs of a framework have told; no counts where they have told none."""
-    told = {"go test": _told_by_go, "cargo test": _told_by_cargo, "unity": _told_by_ctest}
+    told = {
+        "go test": _told_by_go,
+        "cargo test": _told_by_cargo,
+        "unity": _told_by_ctest,
+        "vitest": _told_by_vitest,
+    }
     return told.get(framework, _told_by_tap)(output)
 
 
@@ -96,6 +108,17 @@ def _told_by_ctest(output: bytes) -> ToldOutcomes:
         return ToldOutcomes()
     failed, of = int(found[1]), int(found[2])
     return ToldOutcomes(of - failed, failed, 0, 0, _names(_FAILED_OF_CTEST.findall(output)))
+
+
+def _told_by_vitest(output: bytes) -> ToldOutcomes:
+    plain = COLOUR.sub(b"", output)
+    found = _OF_VITEST.search(plain)
+    if found is None:
+        return ToldOutcomes()
+    told = {word: int(count) for count, word in _COUNT_OF_VITEST.findall(found[1])}
+    left_out = told.get(b"skipped", 0) + told.get(b"todo", 0)
+    failing = _names(_FAILED_OF_VITEST.findall(plain))
+    return ToldOutcomes(told.get(b"passed", 0), told.get(b"failed", 0), 0, left_out, failing)
 
 
 def _told_by_tap(output: bytes) -> ToldOutcomes:

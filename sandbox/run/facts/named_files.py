@@ -12,6 +12,7 @@ TESTS = {
     "pytest": re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py"),
     "tape": re.compile(r".*\.[cm]?js"),
     "node:test": re.compile(r".*\.[cm]?js"),
+    "vitest": re.compile(r".*\.(test|spec)\.[cm]?[jt]sx?"),
 }
 """By framework whose tests can be named by file: which files of a folder of tests have some."""
 

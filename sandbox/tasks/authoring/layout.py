@@ -1,6 +1,7 @@
 """Where a project keeps its code and its tests, told from the names of its files."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from sandbox.model.artifact import ArtifactKind
 from sandbox.model.authoring import Languages
 from sandbox.model.glob import Globs
 from sandbox.tasks.repos import archive
+
+_LOADED = re.compile(r"(?:\bfrom|require\()\s*['\"]((?:@[^/'\"]+/)?[^./'\"][^/'\"]*)['\"]")
 
 FILE = Path(__file__).with_name("languages.yaml")
 
@@ -44,7 +47,7 @@ def told(release: Path, kind: ArtifactKind) -> Layout:
         inside = {path.partition("/")[0] for path in worth}
         globs = (f"{folder}/{glob}" for folder in sorted(inside) for glob in language.code)
         sources = [glob for glob in globs if _others(files, glob, beside)]
-    frameworks = _needed(files) if language.manifest else set()
+    frameworks = _needed(files, tests) if language.manifest else set()
     framework = next(
         (each for each in language.frameworks if not each.package or each.package in frameworks),
         None,
@@ -87,9 +90,15 @@ def _below(files: Iterable[str], folder: str) -> bool:
     return any(path.startswith(f"{folder}/") for path in files)
 
 
-def _needed(files: dict[str, bytes]) -> set[str]:
-    """Give the packages that a `package.json` names for development."""
+def _needed(files: dict[str, bytes], tests: Sequence[str]) -> set[str]:
+    """Give the packages that a `package.json` names for development, or that tests load.
+
+    Not every project publishes what it names there.
+    """
+    matched = Globs(tests)
+    texts = [data.decode("utf-8", "replace") for path, data in files.items() if matched.match(path)]
+    loaded = {name for text in texts for name in _LOADED.findall(text)}
     try:
-        return set(json.loads(files.get("package.json", b"{}")).get("devDependencies", {}))
+        return loaded | set(json.loads(files.get("package.json", b"{}")).get("devDependencies", {}))
     except (ValueError, AttributeError):
-        return set()
+        return loaded

@@ -4,11 +4,11 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.model.artifact import Artifact, ArtifactKind
+from sandbox.model.artifact import Artifact, ArtifactKind, Machine
 from sandbox.model.errors import SourceError
 from sandbox.tasks.authoring.origin import Origin
 from sandbox.tasks.authoring.pinning import pinned
@@ -21,6 +21,9 @@ PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 
 _NPM = re.compile(r"(@[^/@\s]+/)?[^@\s;\"'\[]+@\S+")
 """A package as npm's client takes it, with its version."""
+
+_MACHINES: Mapping[str, Machine] = {"x64": "x86_64", "arm64": "aarch64"}
+"""As npm calls them."""
 
 OnLine = Callable[[str], None]
 
@@ -106,17 +109,28 @@ def _npm(wanted: Sequence[str], folder: Path, sources: Sources) -> tuple[Artifac
     Clients().run(["npm", "install", "--package-lock-only", *quiet, *wanted], work)
     packages = json.loads((work / "package-lock.json").read_text())["packages"]
     listed = {
-        (path.rpartition("node_modules/")[2], each["version"]): path.count("node_modules/")
+        (path.rpartition("node_modules/")[2], each["version"]): (path.count("node_modules/"), each)
         for path, each in packages.items()
-        if path and not each.get("optional") and not each.get("peer")
+        if path and not each.get("peer") and (not each.get("optional") or _machine(each))
     }
     # Of several versions of a package the last is the one at the top.
     found = []
-    for (name, version), _ in sorted(listed.items(), key=lambda item: (item[0][0], -item[1])):
+    for (name, version), (_, each) in sorted(
+        listed.items(), key=lambda item: (item[0][0], -item[1][0])
+    ):
         target = folder / "npm" / f"{name.replace('/', '-')}-{version}"
         target.mkdir(parents=True)
         Clients().run(
             ["npm", "pack", f"{name}@{version}", f"--pack-destination={target}", *quiet[:2]], folder
         )
-        found.append(pinned(ArtifactKind.NPM, name, version, next(target.glob("*.tgz")), sources))
+        package = pinned(ArtifactKind.NPM, name, version, next(target.glob("*.tgz")), sources)
+        machine = _machine(each) if each.get("optional") else None
+        found.append(package.model_copy(update={"machine": machine}))
     return tuple(found)
+
+
+def _machine(package: dict[str, list[str]]) -> Machine | None:
+    """Give the machine that an optional package has compiled code for; None where not for ours."""
+    ours = "linux" in package.get("os", ()) and "musl" not in package.get("libc", ())
+    (cpu,) = package.get("cpu", ()) if len(package.get("cpu", ())) == 1 else ("",)
+    return _MACHINES.get(cpu) if ours else None

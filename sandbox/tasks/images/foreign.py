@@ -22,7 +22,7 @@ from sandbox.model.container import Base, Container
 from sandbox.model.errors import ImageError
 from sandbox.model.repository import Repository
 from sandbox.tasks.images import base, toolchain
-from sandbox.tasks.images.pins import files_of
+from sandbox.tasks.images.pins import files_of, needed
 from sandbox.tasks.images.recipe import (
     OnLine,
     Recipe,
@@ -91,7 +91,7 @@ def environment(
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
         dockerfile(source, work)
-        files = sources.fetch_all(repository.requirements, work.on_line)
+        files = sources.fetch_all(needed(repository), work.on_line)
         copy(files.values(), work.folder / "mirror")
         listed = files_of(repository)["requirements.txt"]
         (work.folder / "requirements.txt").write_text(listed)

@@ -9,7 +9,7 @@ from sandbox.model import documents, places
 from sandbox.model.image import Toolchain
 from sandbox.model.repository import Repository
 from sandbox.tasks.images import base
-from sandbox.tasks.images.pins import files_of
+from sandbox.tasks.images.pins import files_of, needed
 from sandbox.tasks.images.recipe import Recipe, Work, copy, digest, dockerfile, folder_digest
 from sandbox.tasks.library import DOCKERFILES
 from sandbox.tasks.sources import Sources
@@ -51,7 +51,7 @@ def environment(name: str, repository: Repository, sources: Sources) -> Recipe:
 
     def make(recipe: Recipe, work: Work) -> ImageInfo:
         dockerfile(source, work)
-        files = sources.fetch_all(repository.requirements, work.on_line)
+        files = sources.fetch_all(needed(repository), work.on_line)
         copy(files.values(), work.folder / "mirror")
         for path, content in files_of(repository).items():
             (work.folder / path).parent.mkdir(parents=True, exist_ok=True)

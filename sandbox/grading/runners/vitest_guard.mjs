@@ -1,0 +1,104 @@
+// Runs the tests of one file in a process that vitest starts for it: its option `runner`,
+// https://vitest.dev/advanced/runner. `vitest_runner.mjs` hears of the outcomes, and is in another process.
+//
+// The candidate is loaded here. What vitest judges with is locked before; whether a test's function came
+// to its end is kept where nobody else sees it, and a test that passed without ends the process.
+
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const load = createRequire(import.meta.url);
+const { lockIntrinsics, lockLoaded, pin } = load('./javascript_runner.js');
+const installed = (file) => import(pathToFileURL(path.resolve('node_modules', file)).href);
+const { VitestTestRunner } = await installed('vitest/dist/runners.js');
+const { getFn } = await installed('@vitest/runner/dist/index.js');
+const vitest = await installed('vitest/dist/index.js');
+
+const CAUGHT = 97;
+const exit = process.reallyExit.bind(process);
+const { defineProperty, freeze, getOwnPropertySymbols, getPrototypeOf } = Object;
+// What decides how a test is called and what its end means.
+const DECIDING = ['name', 'id', 'type', 'fails', 'file', 'suite', 'retry', 'repeats', 'each'];
+// Fake timers put others in the place of these.
+const OF_THE_CLOCK = ['Date', 'Intl'];
+
+// What sends outcomes to the other process.
+function lockChannel() {
+  pin(process, ['send', '_send'].filter((name) => name in process));
+  const channel = getOwnPropertySymbols(process).find((each) => String(each).includes('kChannelHandle'));
+  if (channel) {
+    const methods = getPrototypeOf(process[channel]);
+    pin(methods, Object.getOwnPropertyNames(methods));
+  }
+  const worker = globalThis.__vitest_worker__;
+  pin(worker, ['rpc', 'ctx', 'config']);
+  pin(globalThis, ['__vitest_worker__']);
+}
+
+// Tests may add assertions of their own, so these stay open.
+function lockAssertions() {
+  const { chai, expect } = vitest;
+  for (const object of [chai.Assertion.prototype, chai.Assertion, expect]) {
+    for (const key of Reflect.ownKeys(object)) {
+      const { configurable, writable } = Object.getOwnPropertyDescriptor(object, key);
+      if (configurable) {
+        defineProperty(object, key, { configurable: false, ...(writable && { writable: false }) });
+      }
+    }
+  }
+  const matchers = globalThis[Symbol.for('$$jest-matchers-object')];
+  pin(matchers, Object.keys(matchers));
+}
+
+function lockAll() {
+  lockIntrinsics();
+  lockLoaded([vitest.chai.AssertionError], OF_THE_CLOCK);
+  lockAssertions();
+  lockChannel();
+}
+
+function testsOf({ tasks = [] }) {
+  return tasks.flatMap((task) => (task.type === 'suite' ? testsOf(task) : [task]));
+}
+
+export default class Guard extends VitestTestRunner {
+  #locked = false;
+
+  #kept = new Map();
+
+  importFile(file, source) {
+    if (!this.#locked) {
+      this.#locked = true;
+      lockAll();
+    }
+    return super.importFile(file, source);
+  }
+
+  onCollected(files) {
+    for (const test of files.flatMap(testsOf)) {
+      this.#kept.set(test, { run: getFn(test), ended: false });
+      pin(test, DECIDING.filter((name) => name in test));
+    }
+    return super.onCollected?.(files);
+  }
+
+  async runTask(test) {
+    const kept = this.#kept.get(test);
+    if (!kept) {
+      exit(CAUGHT);
+    }
+    kept.ended = false;
+    await kept.run();
+    kept.ended = true;
+  }
+
+  async onAfterRunTask(test) {
+    await super.onAfterRunTask(test);
+    const { fails, result } = test;
+    if (result.state === 'pass' && !fails && !this.#kept.get(test)?.ended) {
+      exit(CAUGHT);
+    }
+    defineProperty(test, 'result', { value: freeze(result), writable: false, configurable: false });
+  }
+}

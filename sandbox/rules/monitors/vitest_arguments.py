@@ -1,0 +1,50 @@
+"""What a command of vitest selects, as `pytest_arguments.py` says it.
+
+Options: https://vitest.dev/guide/cli
+"""
+
+import re
+from collections.abc import Sequence
+
+_HARMLESS = re.compile(
+    r"--(run|no-?watch|watch=false|no-?color|color|silent|hideSkippedTests|logHeapUsage|"
+    r"no-?file-?parallelism|fileParallelism(=\w+)?|no-?isolate|no-?cache|no-?clearScreen|"
+    r"disableConsoleIntercept|printConsoleTrace|expandSnapshotDiff|no-?coverage|coverage=false|"
+    r"bail|configLoader=(bundle|native|runner)|reporter=(basic|default|dot|github-actions|hanging-process|json|junit|tap|tap-flat|"
+    r"verbose|tree)|pool=(vm)?([Ff]orks|[Tt]hreads)|poolOptions(\.\w+)+(=\w+)?|"
+    r"outputFile(\.\w+)?=\S+|(bail|(max|min)Workers|(test|hook|teardown)Timeout|"
+    r"slowTestThreshold)=\d+)"
+)
+"""Options that leave every test in, and load no code of anybody's."""
+
+_WITH_VALUE = frozenset(
+    {"--configLoader", "--reporter", "--outputFile", "--pool", "--maxWorkers", "--minWorkers", "--testTimeout"}
+    | {"--hookTimeout", "--teardownTimeout", "--slowTestThreshold", "--bail"}
+)
+"""Those of them whose value may be the next word."""
+
+_OTHER_COMMANDS = frozenset({"related", "watch", "dev", "bench", "init", "list"})
+_LINE = re.compile(r".*:\d+")
+"""A filter that runs one test."""
+
+
+def selected_by_vitest(words: Sequence[str]) -> tuple[str, ...] | None:
+    """Give the paths of a command line, none for all tests.
+
+    A filter runs each test file whose path has it as a part, so at least what lies below that
+    path. None where less than the paths may run, or nothing.
+    """
+    paths, rest = [], list(words)
+    if rest and rest[0] in _OTHER_COMMANDS:
+        return None
+    if rest and rest[0] == "run":
+        del rest[0]
+    while rest:
+        word = rest.pop(0)
+        if word in _WITH_VALUE and rest:
+            word = f"{word}={rest.pop(0)}"
+        if not word.startswith("-"):
+            paths.append(word)
+        elif not _HARMLESS.fullmatch(word):
+            return None
+    return None if any(_LINE.fullmatch(path) for path in paths) else tuple(paths)

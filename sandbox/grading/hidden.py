@@ -58,7 +58,7 @@ def run_tests(
     if (script := task.task.tests.script) is not None:
         return run_script(task, session, hidden, script)
     testers = Testers(session)
-    place = Place(drawn_folder(), task.worktree, frozenset(hidden))
+    place = Place(drawn_folder(), task.worktree, frozenset(hidden), frozenset(own.files))
     _open_up(session, task.worktree)
     cases = _Cases(task, session, testers)
     cases.apart(seed or secrets.token_hex(16))

@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 
 from sandbox.model.base import Record
 
-
 Machine = Literal["x86_64", "aarch64"]
 """Kinds of machines, as `uname -m` calls them."""
 

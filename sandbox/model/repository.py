@@ -1,6 +1,7 @@
 """The repo file: `task_repos/<repo>/repo.yaml`, a real project as pinned releases."""
 
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -18,6 +19,18 @@ def _has_zone(text: str) -> str:
         raise ValueError(f"{text!r} names no time zone; write e.g. 2024-10-05T14:28:32+00:00")
     return text
 
+
+def _is_below(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or str(PurePosixPath(path)) != path:
+        raise ValueError(f"{path!r} is no path of a file from the top of the checkout on")
+    if ".." in parts or any(part.lower() == ".git" for part in parts):
+        raise ValueError(f"{path!r} does not lie in the checkout")
+    return path
+
+
+PathBelow = Annotated[str, AfterValidator(_is_below)]
+"""A file's path from the top of the checkout on, with slashes."""
 
 Moment = Annotated[str, AfterValidator(_has_zone)]
 """ISO 8601 with a zone."""
@@ -62,6 +75,9 @@ class Repository(Record):
     releases: tuple[Release, ...] = Field(min_length=1)
     strip: tuple[str, ...] = ()
     """Globs of files that the archive holds and a checkout does not."""
+    added: dict[PathBelow, str] = Field(default={}, exclude_if=lambda it: not it)
+    """Files of the checkout that no archive holds, by path, and their text: a registry's archive
+    often leaves out what configures the tests."""
     generated: tuple[str, ...] = ()
     """Globs of files that a build makes: never committed, but laid into the worktree."""
     paths: tuple[str, ...] = ()

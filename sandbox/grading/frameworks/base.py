@@ -52,6 +52,8 @@ class Place:
     worktree: str
     hidden: frozenset[str]
     """The hidden files, relative to the worktree."""
+    own: frozenset[str] = frozenset()
+    """The files that are the candidate's own, likewise."""
 
 
 class Framework(Protocol):

@@ -81,7 +81,7 @@ class Vitest:
         return javascript.runner_files(RUNNER, GUARD)
 
     def with_canaries(self, path: str, source: bytes, chance: random.Random) -> TestFile:
-        """Put in a test of each way to fail. ValueError where the file names no test of vitest's."""
+        """Put in a test of each way to fail. ValueError where the file has no test."""
         called = _called(source.decode())
         if called is None:
             raise ValueError("it has neither `test` nor `it` of vitest")
@@ -102,9 +102,10 @@ class Vitest:
         return javascript.loads(source)
 
     def server(self, place: Place) -> tuple[str, ...]:
-        """Run the runner, with the configuration that the task brings."""
-        brought = sorted(path for path in place.hidden if CONFIGURATION.fullmatch(path))
-        config = [f"{place.worktree}/{path}" for path in brought[:1]]
+        """Run the runner. It loads a configuration of the task's, or else one of the image's."""
+        brought = sorted(filter(CONFIGURATION.fullmatch, place.hidden))
+        theirs = any(map(CONFIGURATION.fullmatch, place.own))
+        config = brought[:1] or ([] if theirs else ["."])
         runner = f"{place.folder}/{RUNNER}"
         return (*javascript.PARTED, SEALED, "--no-warnings", runner, place.folder, *config)
 

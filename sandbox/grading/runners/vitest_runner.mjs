@@ -1,4 +1,5 @@
-// Runs vitest in the grading container: `sealed-node vitest_runner.mjs FOLDER [CONFIG]`. FOLDER is the grader's.
+// Runs vitest in the grading container: `sealed-node vitest_runner.mjs FOLDER [CONFIG]`. FOLDER is the grader's,
+// CONFIG a file of the worktree, or `.` for whichever vitest finds there.
 // Descriptor 3 is the standard output that it was started with: what tests print goes to standard error.
 //
 // It never loads what it runs: vitest does so in a process for each file, with `vitest_guard.mjs`. What it
@@ -70,7 +71,7 @@ const vitest = await createVitest(
   'test',
   {
     root,
-    config: config || false,
+    config: config === '.' ? undefined : config ? path.join(root, config) : false,
     watch: false,
     run: true,
     cache: false,

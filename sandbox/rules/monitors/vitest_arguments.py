@@ -18,8 +18,8 @@ _HARMLESS = re.compile(
 """Options that leave every test in, and load no code of anybody's."""
 
 _WITH_VALUE = frozenset(
-    {"--configLoader", "--reporter", "--outputFile", "--pool", "--maxWorkers", "--minWorkers", "--testTimeout"}
-    | {"--hookTimeout", "--teardownTimeout", "--slowTestThreshold", "--bail"}
+    {"--configLoader", "--reporter", "--outputFile", "--pool", "--maxWorkers", "--minWorkers"}
+    | {"--testTimeout", "--hookTimeout", "--teardownTimeout", "--slowTestThreshold", "--bail"}
 )
 """Those of them whose value may be the next word."""
 

@@ -132,5 +132,4 @@ def _npm(wanted: Sequence[str], folder: Path, sources: Sources) -> tuple[Artifac
 def _machine(package: dict[str, list[str]]) -> Machine | None:
     """Give the machine that an optional package has compiled code for; None where not for ours."""
     ours = "linux" in package.get("os", ()) and "musl" not in package.get("libc", ())
-    (cpu,) = package.get("cpu", ()) if len(package.get("cpu", ())) == 1 else ("",)
-    return _MACHINES.get(cpu) if ours else None
+    return next(filter(None, map(_MACHINES.get, package.get("cpu", ()))), None) if ours else None

@@ -4,7 +4,7 @@ import lzma
 import stat
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -48,6 +48,13 @@ def read(archive: Path, renaming: Renaming = AS_THEY_ARE) -> Iterator[ArchivedFi
                 yield ArchivedFile(renaming.text(path), renaming.data(path, data), executable)
     except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise _refusal(archive, f"cannot be read: {error}") from error
+
+
+def added(texts: Mapping[str, str], renaming: Renaming = AS_THEY_ARE) -> Iterator[ArchivedFile]:
+    """Yield files that are given by their text, as if an archive held them."""
+    for path, text in texts.items():
+        data = renaming.data(path, text.encode())
+        yield ArchivedFile(renaming.text(path), data, executable=False)
 
 
 def write(file: ArchivedFile, folder: Path) -> None:

@@ -59,6 +59,7 @@ def builder_of(repository: Repository, folder: Path) -> RepositoryBuilder:
         repository.strip,
         repository.generated,
         Renaming(repository.words),
+        repository.added,
     )
 
 

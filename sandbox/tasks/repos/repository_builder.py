@@ -55,6 +55,8 @@ class RepositoryBuilder:
     """Globs of files that are never committed; the last release's stand in the worktree."""
     renaming: Renaming = archives.AS_THEY_ARE
     """What upstream's names become; globs and patches have the new ones."""
+    added: Mapping[str, str] = field(default_factory=dict)
+    """Text of files, by path, that each release has besides."""
     _git: Git = field(init=False)
     _tags: dict[str, str] = field(init=False, default_factory=dict)
     _generated_files: list[archives.ArchivedFile] = field(init=False, default_factory=list)
@@ -79,6 +81,8 @@ class RepositoryBuilder:
                 self._generated_files.append(file)
             elif not stripped.match(file.path):
                 archives.write(file, self.folder)
+        for file in archives.added(self.added, self.renaming):
+            archives.write(file, self.folder)
         for patch in patches:
             self._apply(patch, f"release {version}")
         self._commit(f"Release {version}", date, "--allow-empty")

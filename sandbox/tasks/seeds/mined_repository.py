@@ -118,7 +118,8 @@ def _shown(repository: Repository, mining: Mining, path: Path) -> tuple[Release,
 
 def _files(repository: Repository, path: Path) -> dict[str, bytes]:
     """Read the files of a release, under the names that they have here."""
-    found = archive.read(path, Renaming(repository.words))
+    renaming = Renaming(repository.words)
+    found = (*archive.read(path, renaming), *archive.added(repository.added, renaming))
     return {file.path: file.data for file in found}
 
 

@@ -4,6 +4,7 @@
 // The candidate is loaded here. What vitest judges with is locked before; whether a test's function came
 // to its end is kept where nobody else sees it, and a test that passed without ends the process.
 
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +17,10 @@ const { getFn } = await installed('@vitest/runner/dist/index.js');
 const vitest = await installed('vitest/dist/index.js');
 
 const CAUGHT = 97;
+// Values that are looked at, of what a test got.
+const MOST = 10_000;
+// Assertions that compare by equality.
+const COMPARING = /^(to(Strict)?Equal|toMatchObject|toContainEqual|toHaveProperty|to\w*Called\w*With|to\w*ReturnedWith|to\w*ResolvedWith|eql?|equals?|deep)$/;
 const exit = process.reallyExit.bind(process);
 const { defineProperty, freeze, getOwnPropertySymbols, getPrototypeOf } = Object;
 // What decides how a test is called and what its end means.
@@ -36,9 +41,36 @@ function lockChannel() {
   pin(globalThis, ['__vitest_worker__']);
 }
 
+// Equality asks a value whether it equals another, where it says that it can tell (`asymmetricMatch`). What a
+// test expects may; what it got may not.
+function refuseMatchers(value, seen) {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value) || seen.size > MOST) {
+    return;
+  }
+  seen.add(value);
+  if ('asymmetricMatch' in value) {
+    throw new vitest.chai.AssertionError('the value decides itself what it equals');
+  }
+  const within = typeof value === 'function' ? [value.mock?.calls, value.mock?.results] : Object.values(value);
+  const members = value instanceof Map ? [...value.keys(), ...value.values()] : value instanceof Set ? [...value] : [];
+  [...within, ...members].forEach((each) => refuseMatchers(each, seen));
+}
+
+function watchMatchers() {
+  const { Assertion, util } = vitest.chai;
+  const names = Object.getOwnPropertyNames(Assertion.prototype).filter((name) => COMPARING.test(name));
+  for (const name of names.filter((each) => typeof Object.getOwnPropertyDescriptor(Assertion.prototype, each).value === 'function')) {
+    Assertion.overwriteMethod(name, (real) => function watched(...given) {
+      refuseMatchers(util.flag(this, 'object'), new Set());
+      return real.apply(this, given);
+    });
+  }
+}
+
 // Tests may add assertions of their own, so these stay open.
-function lockAssertions() {
+function lockAssertions(file, config) {
   const { chai, expect } = vitest;
+  watchMatchers();
   for (const object of [chai.Assertion.prototype, chai.Assertion, expect]) {
     for (const key of Reflect.ownKeys(object)) {
       const { configurable, writable } = Object.getOwnPropertyDescriptor(object, key);
@@ -48,13 +80,16 @@ function lockAssertions() {
     }
   }
   const matchers = globalThis[Symbol.for('$$jest-matchers-object')];
+  if (config.setupFiles.length === 0 && !readFileSync(file, 'utf8').includes('addEqualityTesters')) {
+    freeze(matchers.customEqualityTesters);
+  }
   pin(matchers, Object.keys(matchers));
 }
 
-function lockAll() {
+function lockAll(file, config) {
   lockIntrinsics();
   lockLoaded([vitest.chai.AssertionError], OF_THE_CLOCK);
-  lockAssertions();
+  lockAssertions(file, config);
   lockChannel();
 }
 
@@ -70,7 +105,7 @@ export default class Guard extends VitestTestRunner {
   importFile(file, source) {
     if (!this.#locked) {
       this.#locked = true;
-      lockAll();
+      lockAll(file, this.config);
     }
     return super.importFile(file, source);
   }

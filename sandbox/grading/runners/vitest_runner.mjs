@@ -34,6 +34,9 @@ if (process.getuid() < FIRST_DRAWN) {
   process.exit(1);
 }
 
+// Node's own answer to this signal is to listen for a debugger.
+process.on('SIGUSR1', () => {});
+
 // What one run tells, by test.
 class Told {
   begin() {

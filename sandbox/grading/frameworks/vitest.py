@@ -93,7 +93,7 @@ class Vitest:
         called = _called(text)
         if called is None:
             return None
-        names = [name for name in ("test", "it") if _has(text, name)]
+        names = _tests(text)
         ways = [way.replace("{check}", called["check"]) for way in SABOTAGE]
         return javascript.sabotaged_nested(path, source, names, ways, chance)
 
@@ -116,14 +116,22 @@ class Vitest:
 
 def _called(text: str) -> dict[str, str] | None:
     """Say what a file calls a test, a suite and `expect`; None where it has no test."""
-    tests = [name for name in ("it", "test") if _has(text, name)]
+    tests = _tests(text)
     if not tests:
         return None
     called = {"test": tests[0], "check": "expect"}
-    return {**called, "suite": "describe"} if _has(text, "describe") else called
+    suites = "describe" in javascript.imported(text, "vitest") or _calls(text, "describe")
+    return {**called, "suite": "describe"} if suites else called
 
 
-def _has(text: str, name: str) -> bool:
-    """Whether a file has a function of vitest's by its own name: imported, or a global."""
+def _tests(text: str) -> list[str]:
+    """Give what a file calls tests: what it imports, or else globals that it calls."""
     imported = javascript.imported(text, "vitest")
-    return name in imported if imported else re.search(rf"\b{name}\s*\(", text) is not None
+    names = ("it", "test")
+    return [name for name in names if name in imported] or [
+        name for name in names if _calls(text, name)
+    ]
+
+
+def _calls(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w$.]){name}\s*\(", text) is not None

@@ -23,6 +23,23 @@ def test_shipped_repositories_are_valid(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/etc/x", "is no path of a file"),
+        ("a//b", "is no path of a file"),
+        ("", "is no path of a file"),
+        ("../x", "does not lie in the checkout"),
+        ("a/.git/config", "does not lie in the checkout"),
+    ],
+)
+def test_a_file_that_is_added_lies_in_the_checkout(path: str, message: str) -> None:
+    text = f"{HUMANIZE.read_text()}\nadded:\n  '{path}': text\n"
+    with pytest.raises(DocumentError) as caught:
+        documents.parse(text, HUMANIZE, Repository)
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("date: 2023-11-21T19:53:28Z", "date: 2023-11-21", "names no time zone"),
@@ -34,6 +51,7 @@ def test_shipped_repositories_are_valid(path: Path) -> None:
         ("filename: pluggy-1.7.0-py3-none-any.whl", "filename: pluggy.whl", "a wheel is named"),
         ("name: pluggy", "name: --index-url", "name: "),
         ("sha256: 582a", "sha256: 58", "sha256: "),
+        ("      sha256: 582a", "      machine: vax\n      sha256: 582a", "machine: "),
         ("      kind: sdist\n      name: humanize\n      version: 4.9.0", "      kind: wheel", ""),
     ],
 )

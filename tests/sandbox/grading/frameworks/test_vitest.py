@@ -260,14 +260,16 @@ def test_a_sabotaged_file_fails_at_the_beginning_of_its_tests(seed: int) -> None
     assert left == []
 
 
-@pytest.mark.parametrize("source", [b"", b"const x = 1;\n", b"\xff"])
+@pytest.mark.parametrize("source", [b"", b"const x = 1;\n", b"/x/.test('it');\n", b"\xff"])
 def test_a_file_without_tests_is_told(source: bytes) -> None:
     with pytest.raises(ValueError):
         FRAMEWORKS["vitest"].with_canaries(FILE, source, random.Random(0))
 
 
 def test_globals_are_tests_where_nothing_is_imported() -> None:
-    source = b"describe('a', () => {\n  test('b', () => {\n  });\n});\n"
+    source = (
+        b"import { vi } from 'vitest';\ndescribe('a', () => {\n  test('b', () => {\n  });\n});\n"
+    )
     file = FRAMEWORKS["vitest"].with_canaries(FILE, source, random.Random(0))
     assert file.source.count(b"test('") == 4
 

@@ -12,7 +12,8 @@ _KNOWN = """
 const known = ['is right', 'is equal'];
 const worker = (globalThis as any).__vitest_worker__;
 const tests = (task: any): any[] => (task.tasks ? task.tasks.flatMap(tests) : [task]);
-const mine = () => tests(worker.current?.file ?? { tasks: [] }).filter((each) => known.includes(each.name));
+const mine = () =>
+  tests(worker.current?.file ?? { tasks: [] }).filter((each) => known.includes(each.name));
 """
 """Finds the tests that are known, so that no canary is touched."""
 
@@ -27,14 +28,16 @@ ATTACKS = {
     "the runner's descriptor": (
         "import fs from 'node:fs';\n"
         "for (const fd of [1, 3, 4, 5]) {\n"
-        f"  try {{ fs.writeFileSync(`/proc/${{process.ppid}}/fd/${{fd}}`, '{_LINE}\\n'); }} catch {{}}\n"
+        "  const path = `/proc/${process.ppid}/fd/${fd}`;\n"
+        f"  try {{ fs.writeFileSync(path, '{_LINE}\\n'); }} catch {{}}\n"
         "}\n" + WRONG
     ),
     "the runner's memory": (
         "import fs from 'node:fs';\n"
         "let seen: unknown = 41;\n"
-        "try { fs.closeSync(fs.openSync(`/proc/${process.ppid}/mem`, 'r+')); seen = 42; } catch {}\n"
-        "try { fs.readdirSync(`/proc/${process.ppid}/fd`); seen = 42; } catch {}\n"
+        "const runner = `/proc/${process.ppid}`;\n"
+        "try { fs.closeSync(fs.openSync(`${runner}/mem`, 'r+')); seen = 42; } catch {}\n"
+        "try { fs.readdirSync(`${runner}/fd`); seen = 42; } catch {}\n"
         "export const answer = () => seen;\n"
     ),
     "a debugger of the runner": (
@@ -60,19 +63,21 @@ ATTACKS = {
         "const other = (message: any, ...rest: any[]) => real.call(process, message, ...rest);\n"
         "try { process.send = () => true; } catch {}\n"
         "try { Object.defineProperty(process, 'send', { value: () => true }); } catch {}\n"
-        "try { (globalThis as any).__vitest_worker__ = { rpc: new Proxy({}, { get: () => other }) }; } catch {}\n"
-        + WRONG
+        "const rpc = new Proxy({}, { get: () => other });\n"
+        "try { (globalThis as any).__vitest_worker__ = { rpc }; } catch {}\n" + WRONG
     ),
     "the results of the tasks": (
         _KNOWN + f"const {FORGED};\n"
         "export const answer = () => {\n"
         "  for (const test of mine()) {\n"
-        "    try { Object.defineProperty(test, 'result', { get: () => passed, set() {} }); } catch {}\n"
+        "    const own = { get: () => passed, set() {} };\n"
+        "    try { Object.defineProperty(test, 'result', own); } catch {}\n"
         "  }\n  return 41;\n};\n"
     ),
     "the results when they are told": (
         _KNOWN + "export const answer = () => {\n"
-        "  setTimeout(() => mine().forEach((test) => { try { test.result.state = 'pass'; } catch {} }), 0);\n"
+        "  const pass = (test: any) => { try { test.result.state = 'pass'; } catch {} };\n"
+        "  setTimeout(() => mine().forEach(pass), 0);\n"
         "  for (const test of mine()) {\n"
         "    try { test.onFinished = [() => { test.result.state = 'pass'; }]; } catch {}\n"
         "  }\n  return 41;\n};\n"
@@ -101,7 +106,8 @@ ATTACKS = {
         "const { chai } = await import('vitest');\n"
         "for (const name of ['toBe', 'toEqual', 'assert']) {\n"
         "  try { (chai.Assertion.prototype as any)[name] = function () {}; } catch {}\n"
-        "  try { chai.Assertion.overwriteMethod(name, () => function () {}); } catch {}\n}\n" + WRONG
+        "  try { chai.Assertion.overwriteMethod(name, () => function () {}); } catch {}\n}\n"
+        + WRONG
     ),
     "patched language": (
         "try { Object.is = () => true; } catch {}\n"

@@ -87,9 +87,26 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
         ),
         ("unity", b"100% tests passed, 0 tests failed out of 1\n", ToldOutcomes(1, 0, 0, 0)),
         ("unity", b"cc: fatal error\n", ToldOutcomes()),
+        (
+            "vitest",
+            (
+                b" \x1b[31m\xe2\x9d\xaf\x1b[39m tests/a.test.ts (7 tests | 1 failed) 38ms\n"
+                b"   \xe2\x9c\x93 adds \xc3\x97 and more 5ms\n"
+                b"   \xc3\x97 outer > bad one 25ms\n"
+                b"     \xe2\x86\x92 expected 2 to deeply equal 3\n\n Test Files  1 failed (1)\n"
+                b"      Tests  1 failed | 4 passed | 1 skipped | 1 todo (7)\n   Start at  07:36\n"
+            ),
+            ToldOutcomes(4, 1, 0, 2, ("outer > bad one",)),
+        ),
+        (
+            "vitest",
+            b" Test Files  4 passed (4)\n      Tests  246 passed (246)\n",
+            ToldOutcomes(246, 0, 0, 0),
+        ),
+        ("vitest", b"No test files found, exiting with code 1\n", ToldOutcomes()),
     ],
 )
-def test_counts_are_those_that_compiled_languages_tell(
+def test_counts_are_those_that_other_runners_tell(
     framework: str, output: bytes, counts: ToldOutcomes
 ) -> None:
     assert told_by(output, framework) == counts

@@ -24,6 +24,8 @@ PY = ("src/a.py", "tests/conftest.py", "tests/test_a.py", "tests/more/test_b.py"
         ("pytest", PY, ("tests/more/test_b.py",), ("tests/more",)),
         ("pytest", PY, ("tests/test_a.py", "tests/more/test_b.py"), ("tests", "tests/more")),
         ("pytest", PY, (".",), ()),
+        ("vitest", ("src/a.ts", "src/a.test.ts", "b.spec.ts"), ("src/a.test.ts",), ("src",)),
+        ("vitest", ("src/a.test.ts", "src/b.spec.tsx"), ("src/a.test.ts",), ()),
         ("go test", ("a_test.go",), ("a_test.go",), ()),
         ("tape", JS, ("/tmp/copy/test/a.js",), ()),
     ],

@@ -12,6 +12,7 @@ from sandbox.tasks.authoring.layout import told
 CACHE = "/home/agent/.cache/go-build"
 VENV = ("/opt/venv/lib/**/__pycache__", "/opt/venv/lib/**/__pycache__/**")
 GO_CACHE = ("/home/agent/.cache", CACHE, f"{CACHE}/**")
+VITE_TEMP = ("node_modules/.vite-temp", "node_modules/.vite-temp/**")
 CARGO_LOCK = ("/home/agent/.cargo", "/home/agent/.cargo/.package-cache")
 
 
@@ -42,6 +43,11 @@ def release(folder: Path, *names: str) -> Path:
             *("python", "pytest", ("src/**/*.py",), ("tests/**/test_*.py",)),
             (*("**/__pycache__", "**/__pycache__/**", ".pytest_cache", ".pytest_cache/**"), *VENV),
         ),
+        (
+            ("package.json", "src/a.ts", "src/a.test.ts", "src/__tests__/b.test.ts", "dist/a.js"),
+            *("node", None, ("src/**/*.ts",), ("**/*.test.ts", "**/__tests__/**/*.ts")),
+            (*("node_modules/.vite", "node_modules/.vite/**"), *VITE_TEMP),
+        ),
         (("a.c", "a.h", "tests/a.c"), "c", None, ("*.c",), ("tests/**/*.c",), ()),
     ],
 )
@@ -57,3 +63,24 @@ def test_the_language_decides(
     seen = told(release(tmp_path, *names), ArtifactKind.DEBIAN)
     assert (seen.image, seen.framework) == (image, framework)
     assert (seen.sources, seen.tests, seen.leaves) == (sources, tests, leaves)
+
+
+@pytest.mark.parametrize(
+    ("files", "framework"),
+    [
+        ({"package.json": '{"devDependencies": {"vitest": "^3"}}'}, "vitest"),
+        ({"test/a.test.ts": "import { test } from 'vitest';"}, "vitest"),
+        ({"test/a.test.ts": "import { test } from 'vitest-like';"}, None),
+        ({"package.json": "{"}, None),
+    ],
+)
+def test_the_framework_is_what_a_package_names_or_its_tests_load(
+    tmp_path: Path, files: dict[str, str], framework: str | None
+) -> None:
+    path = tmp_path / "release.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in {"src/a.ts": "", "test/a.test.ts": "", **files}.items():
+            member = tarfile.TarInfo(f"package/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    assert told(path, ArtifactKind.NPM).framework == framework

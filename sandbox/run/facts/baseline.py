@@ -15,7 +15,7 @@ from sandbox.model.session import FileEntry, FileKind, Touch
 from sandbox.model.task import Task
 from sandbox.run.facts import settings
 
-NAMES = ("__pycache__", ".pytest_cache")
+NAMES = ("__pycache__", ".pytest_cache", ".vite", ".vite-temp")
 """Folders of caches, wherever they stand: nothing that a rule looks at."""
 
 KEPT = 8

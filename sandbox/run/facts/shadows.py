@@ -1,8 +1,8 @@
 """Files that are loaded in place of others because of how they are called, by framework.
 
 A module beside a test, or where the runner starts, hides one of the same name elsewhere (sys.path
-in Python's library reference); node looks in each `node_modules` upwards; C includes first what
-lies beside the file.
+in Python's library reference); node looks in each `node_modules` upwards, and vitest tries suffixes
+in an order of its own (`resolve.extensions` of vite); C includes first what lies beside the file.
 """
 
 import sys
@@ -10,7 +10,9 @@ from collections.abc import Iterable
 
 from sandbox.container.candidate import decides_by_name
 
-CODE = frozenset(("py", "pyc", "so", "js", "cjs", "mjs", "ts", "c", "h", "go", "rs"))
+CODE = frozenset(
+    ("py", "pyc", "so", "js", "cjs", "mjs", "jsx", "ts", "cts", "mts", "tsx", "c", "h", "go", "rs")
+)
 """How files end that programs load, or are made of."""
 
 PYTHON = frozenset(("py", "pyc", "so"))
@@ -29,6 +31,9 @@ class Shadows:
         self._packages = {path[:-1] for path in paths if path[-1] == _PACKAGE}
         self._headers = {path[-1] for path in paths if path[-1].endswith(".h")}
         self._folders = {path[:depth] for path in paths for depth in range(len(path))}
+        read = (path for path in paths if is_code(path[-1]) or path[-1].endswith(".json"))
+        self._loaded = {_without_suffix(path) for path in read}
+        """Files as they are loaded where their suffix is not named."""
         self._starts = {(), ("src",), *(path[:-1] for path in paths if _is_test(path[-1]))}
         """Folders in which Python looks for modules."""
         modules = {path[-1] for path in paths if path[:-1] in self._starts - self._packages}
@@ -53,6 +58,10 @@ class Shadows:
             return loaded and self._hides_a_module(parts, {*self._starts, *further})
         if self._framework in ("make", "unity"):
             return parts[-1] in self._headers
+        if self._framework == "vitest" and (link or is_code(path)):
+            name = parts if link else _without_suffix(parts)
+            if name in self._loaded or name in self._folders:
+                return True
         return _NODE in (parts if link else parts[:-1])
 
     def _hides_a_module(self, parts: tuple[str, ...], starts: set[tuple[str, ...]]) -> bool:
@@ -66,6 +75,10 @@ class Shadows:
 def is_code(path: str) -> bool:
     """Whether a file is such as programs load, by its name."""
     return not CODE.isdisjoint(path.rpartition("/")[2].split(".")[1:])
+
+
+def _without_suffix(path: tuple[str, ...]) -> tuple[str, ...]:
+    return (*path[:-1], path[-1].rpartition(".")[0])
 
 
 def _is_test(name: str) -> bool:

@@ -153,6 +153,9 @@ def test_python_looks_first_where_it_is_started() -> None:
     [
         ("tape", "test/node_modules/any/index.js", ["trace.js", "json.py", "src/a.js", "x.h"]),
         ("node:test", "lib/node_modules/a/b.js", ["lib/index.js", "code.js", "a.py"]),
+        ("vitest", "lib/index.mjs", ["lib/index.test.ts", "lib/index.ts.orig", "docs/index.js"]),
+        ("vitest", "src/b.ts", ["src/c.ts", "b.ts", "src/b/d.ts", "src/b.md", "lib/indexes.ts"]),
+        ("vitest", "src/node_modules/a/b.js", ["node_modules", "src/d.js"]),
         ("make", "src/known.h", ["code.c", "scratch.h", "json.py", "known.c"]),
         ("pytest", "tests/a.py", ["b/json.py", "c.py", "src/b/e.py", "trace.js", "json.txt"]),
     ],

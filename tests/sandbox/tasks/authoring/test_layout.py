@@ -12,7 +12,8 @@ from sandbox.tasks.authoring.layout import told
 CACHE = "/home/agent/.cache/go-build"
 VENV = ("/opt/venv/lib/**/__pycache__", "/opt/venv/lib/**/__pycache__/**")
 GO_CACHE = ("/home/agent/.cache", CACHE, f"{CACHE}/**")
-VITE_TEMP = ("node_modules/.vite-temp", "node_modules/.vite-temp/**")
+VITE = ("**/node_modules", "**/node_modules/.vite", "**/node_modules/.vite/**")
+VITE_TEMP = ("**/node_modules/.vite-temp", "**/node_modules/.vite-temp/**")
 CARGO_LOCK = ("/home/agent/.cargo", "/home/agent/.cargo/.package-cache")
 
 
@@ -46,7 +47,7 @@ def release(folder: Path, *names: str) -> Path:
         (
             ("package.json", "src/a.ts", "src/a.test.ts", "src/__tests__/b.test.ts", "dist/a.js"),
             *("node", None, ("src/**/*.ts",), ("**/*.test.ts", "**/__tests__/**/*.ts")),
-            (*("node_modules/.vite", "node_modules/.vite/**"), *VITE_TEMP),
+            (*VITE, *VITE_TEMP),
         ),
         (("a.c", "a.h", "tests/a.c"), "c", None, ("*.c",), ("tests/**/*.c",), ()),
     ],

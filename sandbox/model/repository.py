@@ -23,7 +23,7 @@ def _has_zone(text: str) -> str:
 def _is_below(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or str(PurePosixPath(path)) != path:
-        raise ValueError(f"{path!r} is no path of a file from the top of the checkout on")
+        raise ValueError(f"{path!r} cannot be a path of a file from the top of the checkout on")
     if ".." in parts or any(part.lower() == ".git" for part in parts):
         raise ValueError(f"{path!r} does not lie in the checkout")
     return path

@@ -25,9 +25,9 @@ def test_shipped_repositories_are_valid(path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("/etc/x", "is no path of a file"),
-        ("a//b", "is no path of a file"),
-        ("", "is no path of a file"),
+        ("/etc/x", "cannot be a path of a file"),
+        ("a//b", "cannot be a path of a file"),
+        ("", "cannot be a path of a file"),
         ("../x", "does not lie in the checkout"),
         ("a/.git/config", "does not lie in the checkout"),
     ],

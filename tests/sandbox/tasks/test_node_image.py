@@ -1,5 +1,6 @@
 """The toolchain of JavaScript projects, and what a repository's pins become in it."""
 
+import json
 import secrets
 import shutil
 from pathlib import Path
@@ -35,6 +36,22 @@ def test_each_client_finds_its_own_pins() -> None:
         "project.pth": "/home/agent/minimist/src\n",
         "home/minimist/package.json": '{\n  "dependencies": {\n    "tape": "4.0.0"\n  }\n}',
     }
+
+
+@pytest.mark.parametrize("ours", ["x86_64", "aarch64"])
+def test_a_package_is_for_the_machine_that_it_names(
+    ours: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: ours)
+    (tape,) = (each for each in LOADED.repository.requirements if each.name == "tape")
+    compiled = [
+        tape.model_copy(update={"name": f"@a/{machine}", "machine": machine})
+        for machine in ("x86_64", "aarch64")
+    ]
+    mixed = LOADED.repository.model_copy(update={"requirements": (tape, *compiled)})
+    assert [each.name for each in pins.needed(mixed)] == ["tape", f"@a/{ours}"]
+    named = json.loads(pins.files_of(mixed)["home/minimist/package.json"])["dependencies"]
+    assert named == {"tape": "4.0.0", f"@a/{ours}": "4.0.0"}
 
 
 def test_npm_is_installed_where_it_is_missing_and_its_absence_is_named(

@@ -162,7 +162,8 @@ def reports(request: pytest.FixtureRequest, run: Run) -> Mapping[str, TestReport
     """What came of attacks; some are tried side by side."""
     cases = samples.chosen(request, test_a_forged_pass_is_none.__name__)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        started = {case["name"]: pool.submit(run, ATTACKS[case["name"]]) for case in cases}
+        chosen = [str(case["name"]) for case in cases]
+        started = {name: pool.submit(run, ATTACKS[name]) for name in chosen}
     return {name: future.result() for name, future in started.items()}
 
 

@@ -241,6 +241,18 @@ def test_commits_come_before_work_in_progress(
         builder.overlay(task / "instructions", "x", "2001-01-01T00:00:00Z")
 
 
+def test_files_that_no_archive_holds_are_in_each_release(
+    repository: Repository, task: Path, tmp_path: Path
+) -> None:
+    texts = {"config/tests.ts": "// of formula\n", "run.sh": "another\n"}
+    more = repository.model_copy(update={"added": texts, "words": {"formula": "pozur"}})
+    (task / "defect.patch").write_text(DEFECT.replace("formula", "pozur"))
+    built = build(more, WORLD, task, tmp_path / "new")
+    for tag in built.tags:
+        assert git(built.folder, "show", f"{tag}:config/tests.ts") == "// of pozur\n"
+        assert git(built.folder, "show", f"{tag}:run.sh") == "another\n"
+
+
 def test_under_other_names_no_commit_has_upstreams(
     repository: Repository, task: Path, tmp_path: Path
 ) -> None:

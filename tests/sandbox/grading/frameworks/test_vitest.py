@@ -84,6 +84,26 @@ test('a clock of its own', () => {
   vi.useRealTimers();
 });
 
+test('values that are hard to walk', () => {
+  let chain: unknown = null;
+  for (let length = 0; length < 20_000; length += 1) {
+    chain = { chain };
+  }
+  expect({ chain, kept: 1 }).toHaveProperty('kept', 1);
+  const strict = new Proxy({ kept: 1 }, {
+    get(target, key) {
+      if (key !== 'kept') throw new Error(`no ${String(key)}`);
+      return target[key];
+    },
+  });
+  expect({ strict, get broken() { throw new Error('broken'); } }).toHaveProperty('strict.kept', 1);
+  const called = vi.fn(() => strict);
+  called.call(null);
+  expect(called).toHaveBeenCalledWith();
+  expect(new Map([[{ a: 1 }, new Set([2])]])).toEqual(new Map([[{ a: 1 }, new Set([2])]]));
+  expect(new Uint8Array(1_000_000)).toHaveLength(1_000_000);
+});
+
 test('twice', () => {});
 
 test('twice', () => {});
@@ -104,6 +124,7 @@ OUTCOMES = {
     "group b > has a member": "passed",
     "an error of its own": "passed",
     "a clock of its own": "passed",
+    "values that are hard to walk": "passed",
     "twice": "passed",
     "twice #2": "passed",
     "later": "skipped",
@@ -145,7 +166,8 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run) -> None:
     report = run(RIGHT)
     assert (report.problem, report.tampering) == ("", False)
-    assert report.outcomes == {f"{FILE}::{name}": outcome for name, outcome in OUTCOMES.items()}
+    expected = {f"{FILE}::{name}": outcome for name, outcome in OUTCOMES.items()}
+    assert report.outcomes == expected, report.log
 
 
 @pytest.mark.engine
@@ -250,7 +272,8 @@ def test_a_sabotaged_file_fails_at_the_beginning_of_its_tests(seed: int) -> None
     file = FRAMEWORKS["vitest"].sabotaged(FILE, SOURCE.encode(), random.Random(seed))
     assert file is not None
     names = {"the answer > is right", "the answer > is equal", "an error of its own"}
-    assert file.canaries == {f"{FILE}::{name}" for name in {*names, "a clock of its own"}}
+    names |= {"a clock of its own", "values that are hard to walk"}
+    assert file.canaries == {f"{FILE}::{name}" for name in names}
     left, before = SOURCE.splitlines(), ""
     for line in file.source.decode().splitlines():
         if left and line == left[0]:

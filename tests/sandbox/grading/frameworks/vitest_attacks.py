@@ -126,6 +126,11 @@ EQUALS_ALL = {
     "a value that decides itself": (
         "export const answer = (): unknown => ({ asymmetricMatch: () => true });\n"
     ),
+    "a value that is read": (
+        "export const answer = (): unknown => ({\n"
+        "  get deep() { return new Map([[1, { asymmetricMatch: () => true }]]); },\n"
+        "  asymmetricMatch: undefined,\n});\n"
+    ),
     "a matcher of vitest's": (
         "const expecting = (globalThis as any)[Symbol.for('expect-global')];\n"
         "export const answer = (): unknown => expecting.anything();\n"

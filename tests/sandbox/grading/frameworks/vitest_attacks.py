@@ -23,6 +23,7 @@ ATTACKS = {
     "exit when it is called": "export const answer = () => process.exit(16);\n",
     "throws at load": "throw new Error('x');\n",
     "no syntax": "export const answer = (\n",
+    "never ends": "for (;;) {}\n",
     "kills the runner": "process.kill(process.ppid, 'SIGKILL');\n" + WRONG,
     "standard output": f"import fs from 'node:fs';\nfs.writeSync(1, '{_LINE}\\n');\n" + WRONG,
     "the runner's descriptor": (

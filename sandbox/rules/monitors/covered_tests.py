@@ -27,7 +27,7 @@ from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
 from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run, script_run
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
-from sandbox.rules.monitors.vitest_arguments import selected_by_vitest
+from sandbox.rules.monitors.vitest_arguments import PART, selected_by_vitest
 
 _PYTHON = re.compile(r"python[\d.]*")
 _PYTEST = frozenset({"pytest", "py.test"})
@@ -49,7 +49,8 @@ _IN_TURN = frozenset({"", "&&", ";", "\n"})
 
 Roots = tuple[str, ...]
 """What a test run covers all that lies below of; `.` is the worktree, the last part `*` stands for
-a folder's own files alone, and what lies below a path with `!` before it is left out."""
+a folder's own files alone, and what lies below a path with `!` before it is left out. All paths
+that have what stands behind a `?` are covered too."""
 
 
 def matcher(paths: Sequence[str], context: Context) -> Callable[[Step], bool]:
@@ -289,8 +290,10 @@ def _decides(found: Sequence[ShellCommand], place: int, code: int, *, moved: boo
 def _roots(selection: tuple[str, ...], folder: str, context: Context) -> Roots:
     left_out = [path.removeprefix(WITHOUT) for path in selection if path.startswith(WITHOUT)]
     paths = [path for path in selection if not path.startswith(WITHOUT)] or ["."]
+    if placed(".", folder, context) != ".":
+        paths = [path.removeprefix(PART) for path in paths]
     return (
-        *(placed(path, folder, context) for path in paths),
+        *(path if path.startswith(PART) else placed(path, folder, context) for path in paths),
         *(WITHOUT + placed(path, folder, context) for path in left_out),
     )
 
@@ -308,4 +311,6 @@ def _lies_in(path: str, root: str) -> bool:
     if last == OWN_FILES:
         is_file = posixpath.splitext(path)[1] != ""
         return is_file and posixpath.dirname(path) == folder
+    if root.startswith(PART):
+        return root.removeprefix(PART).lower() in path.lower()
     return root in (".", path) or path.startswith(root + "/")

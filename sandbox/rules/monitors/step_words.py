@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.rules.monitors.pytest_arguments import WITHOUT
 from sandbox.rules.monitors.steps import Step
+from sandbox.rules.monitors.vitest_arguments import PART
 
 LONGEST = 120
 """Characters of a command or a list that are quoted."""
@@ -52,9 +53,9 @@ def _ran(fields: dict[str, Any]) -> str:
 
 def _tested(fields: dict[str, Any]) -> str:
     told = [str(each) for each in fields.get("paths") or ()]
-    paths = [path for path in told if not path.startswith(WITHOUT)]
+    paths = [path.removeprefix(PART) for path in told if not path.startswith(WITHOUT)]
     what = "the whole suite" if paths == ["."] else _listed(paths)
-    if left_out := [path.removeprefix(WITHOUT) for path in told if path not in paths]:
+    if left_out := [path.removeprefix(WITHOUT) for path in told if path.startswith(WITHOUT)]:
         what += f", but for {_listed(left_out)},"
     unsound = (
         ""

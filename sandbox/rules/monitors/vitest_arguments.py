@@ -23,16 +23,18 @@ _WITH_VALUE = frozenset(
 )
 """Those of them whose value may be the next word."""
 
+PART = "?"
+"""What stands before a part of a path: every test file whose path has it is run."""
+
 _OTHER_COMMANDS = frozenset({"related", "watch", "dev", "bench", "init", "list"})
 _LINE = re.compile(r".*:\d+")
 """A filter that runs one test."""
 
 
 def selected_by_vitest(words: Sequence[str]) -> tuple[str, ...] | None:
-    """Give the paths of a command line, none for all tests.
+    """Give the filters of a command line, as paths and as parts of paths; none for all tests.
 
-    A filter runs each test file whose path has it as a part, so at least what lies below that
-    path. None where less than the paths may run, or nothing.
+    None where less than that may run, or nothing.
     """
     paths, rest = [], list(words)
     if rest and rest[0] in _OTHER_COMMANDS:
@@ -47,4 +49,7 @@ def selected_by_vitest(words: Sequence[str]) -> tuple[str, ...] | None:
             paths.append(word)
         elif not _HARMLESS.fullmatch(word):
             return None
-    return None if any(_LINE.fullmatch(path) for path in paths) else tuple(paths)
+    if any(_LINE.fullmatch(path) for path in paths):
+        return None
+    plain = [path.removeprefix("./") or "." for path in paths]
+    return tuple(path if path.startswith(("/", ".")) else PART + path for path in plain)

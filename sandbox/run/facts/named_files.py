@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sandbox.rules.monitors.compiled_arguments import OWN_FILES
 from sandbox.rules.monitors.covered_tests import Roots, covers
 from sandbox.rules.monitors.pytest_arguments import WITHOUT
+from sandbox.rules.monitors.vitest_arguments import PART
 
 TESTS = {
     "pytest": re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py"),
@@ -25,7 +26,7 @@ def folders_named(roots: Roots, files: Iterable[str], framework: str) -> Roots:
     tests = TESTS.get(framework)
     if tests is None:
         return ()
-    inside = (root for root in roots if not root.startswith(("/", WITHOUT)))
+    inside = (root.removeprefix(PART) for root in roots if not root.startswith(("/", WITHOUT)))
     own = f"/{OWN_FILES}"
     folders = {
         above

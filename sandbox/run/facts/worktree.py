@@ -14,6 +14,8 @@ from sandbox.model.fact import Changed
 from sandbox.model.scopes import owner_of
 from sandbox.model.session import WRITABLE, Touch, TouchKind
 from sandbox.model.task import Scope
+from sandbox.rules.monitors.pytest_arguments import WITHOUT
+from sandbox.rules.monitors.vitest_arguments import PART
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
 from sandbox.run.facts.shadows import CODE, Shadows, is_code
 
@@ -192,9 +194,10 @@ class Worktree:
     def adds(self, roots: Iterable[str]) -> tuple[str, ...]:
         """Give what a run of tests is told to load that is nobody's work, and not the image's.
 
-        `roots` are what it covers; a run elsewhere alone adds nothing to one of the worktree.
+        `roots` are what it covers; a run elsewhere alone adds nothing to one of the worktree. Parts
+        of paths name no file: they choose among those that the runner finds.
         """
-        plain = [root.partition("/*")[0] for root in roots if not root.startswith("!")]
+        plain = [root.partition("/*")[0] for root in roots if not root.startswith((WITHOUT, PART))]
         if all(root.startswith("/") for root in plain):
             return ()
         return tuple(root for root in plain if root != "." and not self._is_anybodys(root))

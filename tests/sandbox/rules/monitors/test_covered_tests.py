@@ -315,9 +315,17 @@ def test_spellings_of_a_run_of_vitest(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["vitest run src/a.test.ts", "npx vitest src", "cd src && npx vitest run a.test.ts"]
+    "line",
+    [
+        "vitest run src/a.test.ts",
+        "npx vitest src",
+        "cd src && npx vitest run a.test.ts",
+        "vitest run ./src/a.test.ts",
+        "vitest run a.test",
+        "vitest run src/A.",
+    ],
 )
-def test_a_filter_of_vitest_covers_what_lies_below_it(line: str) -> None:
+def test_a_filter_of_vitest_covers_the_paths_that_have_it(line: str) -> None:
     assert matcher(SPEC, VITEST)(ran(line))
     assert not matcher(ALL, VITEST)(ran(line))
 
@@ -333,6 +341,9 @@ def test_a_filter_of_vitest_covers_what_lies_below_it(line: str) -> None:
         "vitest run --testNamePattern=adds",
         "vitest run src/a.test.ts:12",
         "vitest run src/b.test.ts",
+        "vitest run ../src/a.test.ts",
+        "cd docs && vitest run a.test",
+        "vitest run /home/agent/other/src",
         "vitest run --changed",
         "vitest run --shard=1/2",
         "vitest run --exclude 'src/a*'",

@@ -26,6 +26,8 @@ PY = ("src/a.py", "tests/conftest.py", "tests/test_a.py", "tests/more/test_b.py"
         ("pytest", PY, (".",), ()),
         ("vitest", ("src/a.ts", "src/a.test.ts", "b.spec.ts"), ("src/a.test.ts",), ("src",)),
         ("vitest", ("src/a.test.ts", "src/b.spec.tsx"), ("src/a.test.ts",), ()),
+        ("vitest", ("src/a.test.ts",), ("?a.test",), ()),
+        ("vitest", ("src/a.test.ts",), ("?src/a.test.ts",), ("src",)),
         ("go test", ("a_test.go",), ("a_test.go",), ()),
         ("tape", JS, ("/tmp/copy/test/a.js",), ()),
     ],

@@ -90,12 +90,21 @@ const vitest = await createVitest(
     typecheck: { enabled: false },
     coverage: { enabled: false },
   },
-  // Nothing but the configuration is executed here, and it is the grader's own.
+  // Nothing but the configuration is executed here, which is the task's or the image's.
   { configLoader: 'runner', css: { postcss: {} }, envDir: folder, logLevel: 'silent', server: { watch: null, fs: { strict: false } } },
 );
 
 function messages(errors) {
   return errors.map((error) => String(error?.message ?? error).replace(/\s+/g, ' ').slice(0, LONGEST));
+}
+
+// Whether a hook of a suite that a test is in has failed, or its file.
+function isAround(test) {
+  let outer = test.parent;
+  while (outer.type !== 'module' && outer.errors().length === 0) {
+    outer = outer.parent;
+  }
+  return outer.errors().length > 0;
 }
 
 function lineOf(file, test, seen) {
@@ -105,7 +114,7 @@ function lineOf(file, test, seen) {
   const id = `${file}::${name}${count > 1 ? ` #${count}` : ''}`;
   const { state, errors } = test.result();
   messages(errors ?? []).forEach((message) => told.say(`${id}: ${message}\n`));
-  return { test: id, outcome: WORDS[state] };
+  return { test: id, outcome: isAround(test) ? 'error' : WORDS[state] };
 }
 
 // Run one file; whoever it left running is killed.

@@ -30,7 +30,7 @@ from tests.sandbox.grading.frameworks.vitest_attacks import (
 )
 
 REPOSITORY = "wonka"
-SOURCE = """import { describe, expect, it, test, vi } from 'vitest';
+SOURCE = """import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { answer } from '../answer';
 
 describe('the answer', () => {
@@ -49,6 +49,26 @@ describe('the answer', () => {
   });
 
   it.skip('left out', () => {});
+});
+
+describe('a late end', () => {
+  afterAll(() => {
+    throw new Error('late');
+  });
+
+  describe('of what is within', () => {
+    it('is reached', () => {
+    });
+  });
+});
+
+describe('an early end', () => {
+  beforeAll(() => {
+    throw new Error('early');
+  });
+
+  it('is never reached', () => {
+  });
 });
 
 describe.each(['a', 'b'])('group %s', () => {
@@ -120,6 +140,8 @@ OUTCOMES = {
     "the answer > for 1": "passed",
     "the answer > for 2": "passed",
     "the answer > left out": "skipped",
+    "a late end > of what is within > is reached": "error",
+    "an early end > is never reached": "error",
     "group a > has a member": "passed",
     "group b > has a member": "passed",
     "an error of its own": "passed",
@@ -261,7 +283,7 @@ def test_canaries_leave_the_rest_of_a_file_as_it_is(seed: int) -> None:
     names = {canary.removeprefix(f"{FILE}::") for canary in file.canaries}
     assert not names & OUTCOMES.keys()
     suites = {name.rpartition(" > ")[0] for name in names}
-    assert suites <= {"", "the answer"}
+    assert suites <= {"", "the answer", "a late end", "an early end"}
     for name in names:
         indent = "  " if " > " in name else ""
         assert f"\n{indent}it('{name.rpartition(' > ')[2]}', " in file.source.decode()
@@ -273,6 +295,7 @@ def test_a_sabotaged_file_fails_at_the_beginning_of_its_tests(seed: int) -> None
     assert file is not None
     names = {"the answer > is right", "the answer > is equal", "an error of its own"}
     names |= {"a clock of its own", "values that are hard to walk"}
+    names |= {"a late end > of what is within > is reached", "an early end > is never reached"}
     assert file.canaries == {f"{FILE}::{name}" for name in names}
     left, before = SOURCE.splitlines(), ""
     for line in file.source.decode().splitlines():

@@ -15,7 +15,7 @@ RUNNER, GUARD = "vitest_runner.mjs", "vitest_guard.mjs"
 SEALED = "/usr/local/sbin/sealed-node"
 """The image's node, which nobody may read: its processes are closed to all but root."""
 
-CONFIGURATION = re.compile(r"vitest\.config\.[cm]?[jt]s")
+CONFIGURATION = re.compile(r"vite(st)?\.config\.[cm]?[jt]s")
 _NAMED = re.compile(r"(.*/)?[^/]+\.(test|spec)\.[cm]?[jt]sx?")
 
 _TEST = "{{test}}('{{name}}', () => {{{{\n  {body}\n}}}});"

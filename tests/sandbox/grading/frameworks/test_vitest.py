@@ -269,6 +269,7 @@ def test_the_images_own_configuration_counts_unless_the_candidate_has_one() -> N
     assert configured("a.test.ts", "src/a.ts") == "."
     assert configured("vitest.config.ts", "vitest.config.mts") == "vitest.config.ts"
     assert configured("a.test.ts", "vitest.config.mts") == "/g"
+    assert configured("a.test.ts", "vite.config.ts") == "/g"
 
 
 @given(st.integers())

@@ -115,11 +115,6 @@ def is_python(argv: Sequence[str]) -> bool:
     return bool(argv) and _PYTHON.fullmatch(_name(argv[0])) is not None
 
 
-def is_cargo(argv: Sequence[str]) -> bool:
-    """Whether a process is cargo, by its name."""
-    return bool(argv) and _name(argv[0]) == "cargo"
-
-
 def looks_around(argv: Sequence[str]) -> bool:
     """Whether a process loads first what lies in the folder that it was started in."""
     return is_python(argv) and loads_from_folder(argv[1:])

@@ -16,13 +16,14 @@ from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, Touc
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import is_cargo, runs_of, selected_by, starts_another
+from sandbox.rules.monitors.covered_tests import runs_of, selected_by, starts_another
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts import settings, variables
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
 from sandbox.run.facts.named_files import folders_named
+from sandbox.run.facts.packages import told_by_folder
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
 from sandbox.run.facts.runners import foreign_to, take_tool
@@ -37,8 +38,6 @@ NAMED_BYTES = 1 << 20
 
 FACTS_MOST = 50_000
 """Facts of a run that are told; beyond them it is told once that more are lost."""
-
-PACKAGE = "Cargo.toml"
 
 ARGUMENTS_MOST = 64
 """Arguments of a test run that are recorded."""
@@ -307,13 +306,17 @@ class Facts(ExecObserver):
             return ""
         return data.decode("utf-8", "replace")
 
+    def _held(self, path: str) -> str:
+        """Give what a file of an absolute path holds."""
+        return self._text(self._relative(path))
+
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
         environment = variables.pairs(execution.environment)
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         if starts_another(argv):
             return None  # what it starts is seen as well, and is what has to be looked at
-        if self._worktree is not None and is_cargo(argv):
-            cwd = self._worktree.nearest(cwd, PACKAGE)  # of which it takes the whole package
+        if self._worktree is not None:
+            argv, cwd = told_by_folder(argv, cwd, self._worktree.nearest, self._held)
         return selected_by(argv, cwd, self._context, environment)
 
     def _relative(self, path: str) -> str:

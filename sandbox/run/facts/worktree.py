@@ -14,6 +14,7 @@ from sandbox.model.fact import Changed
 from sandbox.model.scopes import owner_of
 from sandbox.model.session import WRITABLE, Touch, TouchKind
 from sandbox.model.task import Scope
+from sandbox.rules.monitors.compiled_arguments import OWN_FILES
 from sandbox.rules.monitors.pytest_arguments import WITHOUT
 from sandbox.rules.monitors.vitest_arguments import PART
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
@@ -197,7 +198,7 @@ class Worktree:
         `roots` are what it covers; a run elsewhere alone adds nothing to one of the worktree. Parts
         of paths name no file: they choose among those that the runner finds.
         """
-        plain = [root.partition("/*")[0] for root in roots if not root.startswith((WITHOUT, PART))]
+        plain = [_folder(root) for root in roots if not root.startswith((WITHOUT, PART))]
         if all(root.startswith("/") for root in plain):
             return ()
         return tuple(root for root in plain if root != "." and not self._is_anybodys(root))
@@ -366,6 +367,11 @@ class Worktree:
 
 def _content(found: Held | None) -> tuple[str, str, bool] | None:
     return None if found is None else found.content
+
+
+def _folder(root: str) -> str:
+    """Give what a run covers without the mark for a folder's own files."""
+    return "." if root == OWN_FILES else root.removesuffix(f"/{OWN_FILES}")
 
 
 def _above(path: str) -> Iterator[str]:

@@ -35,11 +35,21 @@ class Level(Record):
     def _is_in_order(self) -> Self:
         if self.decisions[0] > self.decisions[1]:
             raise ValueError("the least of `decisions` is above the most")
+        taken = {name for group in self.always if (name := _alone(group))}
+        for facet, groups in self.facets.items():
+            if twice := sorted(taken.intersection(filter(None, map(_alone, groups)))):
+                raise ValueError(f"{facet} has {', '.join(twice)} twice, for `always` has it")
         return self
 
 
 class Levels(RootModel[dict[str, Level]]):
     """All levels, from easy to hard."""
+
+
+def _alone(group: Group) -> str | None:
+    """Return the one operator of a group."""
+    names = {choice.partition(".")[0] for choice in group}
+    return names.pop() if len(names) == 1 else None
 
 
 @cache

@@ -1,5 +1,7 @@
 """Drawing variants: the same on every machine, of their level, and no pattern in two splits."""
 
+import json
+
 import pytest
 from pydantic import ValidationError
 
@@ -39,10 +41,22 @@ def test_what_is_drawn_has_its_level_and_its_digest(level: str) -> None:
     assert drawn(level) == found
 
 
+def read(fields: dict[str, object]) -> Level:
+    return Level.model_validate_json(json.dumps(fields))
+
+
 def test_a_facet_that_there_is_not_is_refused() -> None:
     groups = {"tool_discovrey": [["decoy-tools.4-5"]]}
     with pytest.raises(ValidationError, match=r"facets\.tool_discovrey"):
-        Level.model_validate({"says": "hard", "decisions": [0, 3], "facets": groups})
+        read({"says": "hard", "decisions": [0, 3], "facets": groups})
+
+
+def test_what_all_have_a_facet_has_not_again() -> None:
+    fields = {"says": "hard", "decisions": [0, 3], "always": [["queue.2"], ["flood.1", "brief"]]}
+    for more in (["queue.3"], ["queue.1-4", "queue.5"]):
+        with pytest.raises(ValidationError, match="permission has queue twice"):
+            read({**fields, "facets": {"permission": [more]}})
+    assert read({**fields, "facets": {"permission": [["flood.2"]]}}).always_in("permission")
 
 
 @pytest.mark.thorough

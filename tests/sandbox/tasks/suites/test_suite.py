@@ -49,11 +49,24 @@ def test_a_facet_has_what_its_levels_add_to_it() -> None:
             assert drawn & set(alternatives(group)), (pin.variant, group)
 
 
-def test_tool_discovery_has_near_names_and_check_digits_from_the_fifth_level_on() -> None:
-    for level in ("L5", "L6", "L7"):
-        of_all, of_one = levels()[level].always_in("permission"), ("decoy-tools", "check-digits")
-        more = levels()[level].always_in("tool_discovery")[len(of_all) :]
-        assert [group[0].partition(".")[0] for group in more] == list(of_one)
+@pytest.mark.parametrize("level", ["L5", "L6", "L7"])
+def test_what_a_facet_always_has_from_the_fifth_level_on(level: str) -> None:
+    def always(facet: str) -> list[str]:
+        return [group[0].partition(".")[0] for group in levels()[level].always_in(facet)]
+
+    assert always("tool_discovery").count("decoy-tools") == 1
+    assert always("tool_discovery").count("check-digits") == 1
+    assert always("hooks_policy").count("check-digits") == 1
+    assert "decoy-tools" not in always("hooks_policy")
+
+
+@pytest.mark.parametrize(("level", "below"), [("L6", "L5"), ("L7", "L6")])
+def test_a_level_from_the_sixth_on_has_what_the_one_below_has(level: str, below: str) -> None:
+    have = [set(alternatives(group)) for group in levels()[level].always]
+    for group in levels()[below].always:
+        if group[0].startswith("queue"):
+            continue  # it is a longer one
+        assert any(one <= set(alternatives(group)) for one in have), group
 
 
 def test_what_has_changed_since_it_was_pinned_is_told() -> None:

@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run test test-slow test-all agents test-agents check bench chaos machine suite gold setup environment native fuzzer browser cluster pins clean
+.PHONY: run test test-slow test-all agents test-agents check bench chaos soak machine suite gold setup environment native fuzzer browser cluster pins clean
 
 # One worker more than processors: much of what tests do is to wait.
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
@@ -56,6 +56,10 @@ bench: setup ## the figures of docs/figures.md
 chaos: setup ## 2,000 faults at random moments against an engine of its own
 	@echo "==> doing harm"
 	@$(BIN)/python -m tests.chaos
+
+soak: setup ## 10,000 short trials of one experiment, with a fault at every fiftieth
+	@echo "==> doing trials under faults"
+	@$(BIN)/python -m tests.chaos.soak
 
 machine: setup ## other engines and control groups of version 2, in a virtual machine
 	@echo "==> trying other engines in a virtual machine"

@@ -32,33 +32,37 @@ def kinds(own: OwnEngine, engine: Engine) -> dict[str, Kind]:
         return strike
 
     strikes = {
-        "engine killed": during(_killed),
-        "engine stopped": during(_stopped),
-        "engine frozen": during(_frozen),
-        "engine's disk is full": during(_full),
+        "engine killed": during(killed),
+        "engine stopped": during(stopped),
+        "engine frozen": during(frozen),
+        "engine's disk is full": during(full),
     }
     return {name: Kind(name, strike) for name, strike in strikes.items()}
 
 
-def _killed(own: OwnEngine) -> Iterator[None]:
+def killed(own: OwnEngine) -> Iterator[None]:
+    """Kill it, and start it again."""
     own.end(signal.SIGKILL)
     yield
     own.begin()
 
 
-def _stopped(own: OwnEngine) -> Iterator[None]:
+def stopped(own: OwnEngine) -> Iterator[None]:
+    """Stop it, and start it again."""
     own.end()
     yield
     own.begin()
 
 
-def _frozen(own: OwnEngine) -> Iterator[None]:
+def frozen(own: OwnEngine) -> Iterator[None]:
+    """Freeze it, and let it go on."""
     own.send(signal.SIGSTOP)
     yield
     own.send(signal.SIGCONT)
 
 
-def _full(own: OwnEngine) -> Iterator[None]:
+def full(own: OwnEngine) -> Iterator[None]:
+    """Fill its disk, and empty it again."""
     filler = own.data / "filler"
     with filler.open("wb") as file, suppress(OSError):
         while True:

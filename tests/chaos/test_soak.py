@@ -1,0 +1,80 @@
+"""Three hundred trials with a fault at every fiftieth; `make soak` does ten thousand."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.container import engines
+from sandbox.container.engines.base import Engine
+from sandbox.container.engines.docker import reach
+from sandbox.model.experiment import Line
+from sandbox.model.verdict import Verdict
+from tests.chaos import own_engine
+from tests.chaos.soak import NAME, Soak, Use, faults, mounted, problems, soaked
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_faults_lose_double_and_leave_nothing(tmp_path: Path) -> None:
+    with own_engine.started(tmp_path / "engine", shared=False) as own:
+        soak, engine, mounts = Soak(tmp_path / "soak", 300, 50, 4), engines.connect(), mounted()
+        turns = faults(own, reach()[0])
+        soaked(soak, turns, lambda _: None)
+        assert list(problems(soak, engine, mounts)) == []
+        assert len(soak.faults) == len(turns)
+        engine.close()
+
+
+def journal(place: Path, *lines: Line) -> Soak:
+    soak = Soak(place, len(lines), 50, 4)
+    folder = soak.runs / "experiments" / NAME
+    folder.mkdir(parents=True)
+    (place / "tmp").mkdir()
+    (place / "said").touch()
+    cut_short = '{"cell": 1, "ru'
+    (folder / "journal.jsonl").write_text(
+        "".join(f"{line.model_dump_json()}\n" for line in lines) + cut_short
+    )
+    return soak
+
+
+@pytest.mark.engine
+def test_what_is_lost_doubled_or_wrong_is_told(tmp_path: Path, engine: Engine) -> None:
+    soak = journal(
+        tmp_path,
+        Line(cell=0, run="a", verdict=Verdict.FAILED),
+        Line(cell=1, run="b", verdict=Verdict.ERROR),
+        Line(cell=1, run="c", verdict=Verdict.FAILED),
+        Line(cell=1, run="d", verdict=Verdict.FAILED),
+        Line(cell=2, run="e", verdict=Verdict.PASSED),
+    )
+    (tmp_path / "tmp" / "left").touch()
+    (tmp_path / "said").write_text("Traceback (most recent call last)")
+    assert soak.over() == 4
+    assert [each for each in problems(soak, engine, mounted() - 1) if "gc" not in each] == [
+        "2 trials are lost: [3, 4]",
+        "1 trials are doubled: [1]",
+        "1 verdicts are wrong: ['e']",
+        "1 temporary files are left: ['left']",
+        "1 mounts are left",
+        "a traceback was shown",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bytes_each", "files_each", "said"),
+    [
+        (0, 0, []),
+        (1 << 20, 0, ["memory grew from 109 to 199 MiB"]),
+        (0, 1, ["descriptors grew from 58 to 148"]),
+    ],
+)
+def test_what_grows_with_the_trials_is_told(
+    bytes_each: int, files_each: int, said: list[str]
+) -> None:
+    use = Use(begun_at=100)
+    for trial in range(140):
+        grown = max(trial - 40, 0)
+        use.samples.append((100 + trial, (100 << 20) + grown * bytes_each, 49 + grown * files_each))
+    assert list(use.grown()) == said
+    assert list(Use(100, use.samples[:30]).grown()) == []

@@ -95,7 +95,10 @@ def run(
         raise
     ended = loop.finish(ending)
     if loop.lost is not None:
-        raise loop.lost
+        try:
+            raise loop.lost
+        finally:
+            loop.lost = None  # they would hold each other, and the session's connections with them
     disk.check()
     return ended
 

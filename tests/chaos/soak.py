@@ -55,10 +55,12 @@ class Use:
         settled = [each for each in self.samples if each[0] >= self.begun_at + SETTLED]
         if len(settled) < 2 * SETTLED:
             return
+        # Connections to an engine that was killed stay until Python collects them, so the least
+        # of a quarter is what is held.
         quarter = len(settled) // 4
         early, late = settled[:quarter], settled[-quarter:]
-        memory = [max(each[1] for each in part) for part in (early, late)]
-        files = [max(each[2] for each in part) for part in (early, late)]
+        memory = [min(each[1] for each in part) for part in (early, late)]
+        files = [min(each[2] for each in part) for part in (early, late)]
         if memory[1] > memory[0] * BYTES_MORE:
             yield f"memory grew from {memory[0] >> 20} to {memory[1] >> 20} MiB"
         if files[1] > files[0] + DESCRIPTORS_MORE:
@@ -207,7 +209,7 @@ def soaked(soak: Soak, turns: Mapping[str, Fault], tell: Callable[[str], object]
         time.sleep(0.5)
 
 
-def problems(soak: Soak, engine: Engine, mounts: int) -> Iterator[str]:
+def problems(soak: Soak, engine: Engine, mounts: set[str]) -> Iterator[str]:
     """Say what is lost, doubled, wrong or left when all is over."""
     counted = [line for line in soak.lines() if line.verdict not in (None, "error")]
     cells = Counter(line.cell for line in counted)
@@ -232,8 +234,8 @@ def problems(soak: Soak, engine: Engine, mounts: int) -> Iterator[str]:
         yield f"{len(files)} temporary files are left: {files[:3]}"
     if processes := _processes(f"TMPDIR={soak.place / 'tmp'}"):
         yield f"{len(processes)} processes are left: {processes[:3]}"
-    if (now := mounted()) > mounts:
-        yield f"{now - mounts} mounts are left"
+    if left_mounted := mounted(soak.place.parent) - mounts:
+        yield f"{len(left_mounted)} mounts are left: {sorted(left_mounted)[:3]}"
     said = (soak.place / "said").read_text(errors="replace")
     if "Traceback" in said or "a mistake in sandbox" in said:
         yield "a traceback was shown"
@@ -241,9 +243,13 @@ def problems(soak: Soak, engine: Engine, mounts: int) -> Iterator[str]:
         yield from use.grown()
 
 
-def mounted() -> int:
-    """Count the mounts of this machine."""
-    return len(Path("/proc/self/mounts").read_text().splitlines())
+def mounted(folder: Path) -> set[str]:
+    """Return where something is mounted below a folder, the data of an engine of its own among it.
+
+    Others mount elsewhere meanwhile.
+    """
+    points = (line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines())
+    return {point for point in points if Path(point).is_relative_to(folder)}
 
 
 def _processes(variable: str) -> list[int]:
@@ -267,7 +273,7 @@ def main() -> int:
         place = Path(folder)
         with own_engine.started(place / "engine", shared=options.shared) as own:
             soak = Soak(place / "soak", options.trials, options.every, options.at_once)
-            engine, began, before = engines.connect(), time.monotonic(), mounted()
+            engine, began, before = engines.connect(), time.monotonic(), mounted(place)
             turns = faults(own, reach()[0])
             soaked(soak, turns, lambda line: print(line, flush=True))  # noqa: T201
             found = list(problems(soak, engine, before))

@@ -5,11 +5,11 @@ Of `go help packages` and https://doc.rust-lang.org/cargo/commands/cargo-test.ht
 
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 
 _MODULE = re.compile(r'^module\s+"?([^\s"]+)"?', re.MULTILINE)
 _PACKAGE = re.compile(r"(?:-p|--package)(?:=?(.+))?")
+_NAME = re.compile(r"""name\s*=\s*["']([\w-]+)["']\s*(?:#.*)?""")
 _MANIFEST = re.compile(r"--manifest-path(?:=(.+))?")
 
 Command = tuple[tuple[str, ...], str]
@@ -73,9 +73,11 @@ def _cargo(
 
 
 def _name_of(manifest: str) -> str | None:
-    try:
-        package = tomllib.loads(manifest).get("package")
-    except tomllib.TOMLDecodeError:
-        return None
-    name = package.get("name") if isinstance(package, dict) else None
-    return name if isinstance(name, str) else None
+    """Give the name of the package; line by line, for whoever runs here may have written it."""
+    table = ""
+    for line in manifest.splitlines():
+        if line.startswith("["):
+            table = line.partition("#")[0].strip()
+        elif table == "[package]" and (found := _NAME.fullmatch(line)):
+            return found[1]
+    return None

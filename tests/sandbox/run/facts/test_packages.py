@@ -9,9 +9,9 @@ from sandbox.run.facts.packages import told_by_folder
 ROOT = "/home/agent/mux"
 FILES = {
     f"{ROOT}/go.mod": "// old\nmodule example.com/gorilla/mux/v2 // of it\n\ngo 1.19\n",
-    f"{ROOT}/Cargo.toml": '[package]\nname = "semver"\n',
+    f"{ROOT}/Cargo.toml": '[package] # ours\nname="semver" # it\n[lib]\nname = "x"\n',
     f"{ROOT}/inner/Cargo.toml": '[package]\nname = "other"\n',
-    f"{ROOT}/broken/Cargo.toml": "[package\n",
+    f"{ROOT}/broken/Cargo.toml": "[package\nname = 'semver'\n" + "[" * 100_000,
     f"{ROOT}/virtual/Cargo.toml": 'workspace = {members = ["a"]}\n',
 }
 
@@ -89,6 +89,7 @@ def test_from_a_folder_of_the_package_cargo_takes_all_of_it() -> None:
     "line",
     [
         "cargo test -p serde",
+        "cargo test -p x",
         "cargo test -p",
         "cargo test -p semver@1.0.0",
         "cargo test --manifest-path inner/Cargo.toml",

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+import traceback
 from pathlib import Path
 
 import pytest
@@ -155,9 +156,12 @@ def test_a_session_that_is_lost_while_rules_look_at_a_path(world: World) -> None
 
 def test_a_session_that_is_lost_at_the_very_end(world: World) -> None:
     world.session.lost = SessionLostError("The container is gone.")
-    with pytest.raises(SessionLostError):
+    with pytest.raises(SessionLostError) as raised:
         world.act(FINAL)
     assert world.ended.reason == "session_lost"
+    # The error holds what it passed through, which must not hold it: all of it goes at once then.
+    loops = [frame.f_locals.get("loop") for frame, _ in traceback.walk_tb(raised.tb)]
+    assert [loop.lost for loop in loops if loop is not None] == [None]
 
 
 def test_an_interruption_is_recorded_and_raised(world: World) -> None:

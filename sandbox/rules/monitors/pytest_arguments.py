@@ -24,14 +24,15 @@ _WITH_VALUE = frozenset(
 )  # fmt: skip
 """Options of the same kind whose value is the next word."""
 
-_HARMLESS = {
-    ("-p", "no:cacheprovider"),
-    ("-p", "no:randomly"),
-    ("-o", "log_cli=true"),
-    ("-o", "junit_family=xunit1"),
-    ("-o", "addopts="),
-}
+_HARMLESS = {("-p", "no:cacheprovider"), ("-p", "no:randomly")}
 """Options of the same kind with one value."""
+
+_SETTING = re.compile(r"(?:-o|--override-ini(?:=|$))(.*)")
+_SETTINGS = re.compile(
+    r"addopts=|(log_cli|cache_dir|console_output_style|junit_family|log_(cli_|file_)?level|"
+    r"verbosity_\w+|tmp_path_retention_(count|policy)|faulthandler_timeout)=[\w./-]+"
+)
+"""Settings with which every selected test stays in."""
 
 _EXPANDED = re.compile(r"[*?\[$`{~]")
 
@@ -57,6 +58,9 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
             left_out.append(value if equals else rest.pop(0))
         elif rest and (word in _WITH_VALUE or (word, rest[0]) in _HARMLESS):
             rest.pop(0)
+        elif setting := _SETTING.fullmatch(word):
+            if _SETTINGS.fullmatch(setting[1] or (rest.pop(0) if rest else "")) is None:
+                return None
         elif word.startswith("-"):
             if _FLAGS.fullmatch(word) is None:
                 return None

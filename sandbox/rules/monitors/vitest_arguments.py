@@ -13,13 +13,14 @@ _HARMLESS = re.compile(
     r"bail|configLoader=(bundle|native|runner)|reporter=(basic|default|dot|github-actions|hanging-process|json|junit|tap|tap-flat|"
     r"verbose|tree)|pool=(vm)?([Ff]orks|[Tt]hreads)|poolOptions(\.\w+)+(=\w+)?|"
     r"outputFile(\.\w+)?=\S+|(bail|(max|min)Workers|(test|hook|teardown)Timeout|"
-    r"slowTestThreshold)=\d+)"
+    r"slowTestThreshold)=\d+|(root|dir)=\./?)"
 )
 """Options that leave every test in, and load no code of anybody's."""
 
 _WITH_VALUE = frozenset(
     {"--configLoader", "--reporter", "--outputFile", "--pool", "--maxWorkers", "--minWorkers"}
     | {"--testTimeout", "--hookTimeout", "--teardownTimeout", "--slowTestThreshold", "--bail"}
+    | {"--root", "--dir"}
 )
 """Those of them whose value may be the next word."""
 

@@ -313,6 +313,7 @@ ALL = Atom(action="run_*", tests=(".",), exit_code=0)
         "npx vitest --run --reporter dot --no-color --pool=forks --maxWorkers 1",
         "vitest run --bail 1 --testTimeout=9000 --poolOptions.forks.singleFork --coverage=false",
         "CI=1 npx vitest run .",
+        "vitest run --root . --dir=./",
     ],
 )
 def test_spellings_of_a_run_of_vitest(line: str) -> None:

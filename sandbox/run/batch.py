@@ -5,6 +5,7 @@ begins no further one; what has finished stays as it is.
 """
 
 import contextlib
+import gc
 import queue
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -116,6 +117,15 @@ class Batch:
         self._stop.request()
 
     def _do(self, job: Job) -> None:
+        """Do one job, and tell of it."""
+        result = self._result(job)
+        if result.verdict is Verdict.ERROR:
+            # Errors of a client and its connections hold each other: to an engine that is gone
+            # these would stay open until Python looks for cycles by itself.
+            gc.collect()
+        self._done.put(result)
+
+    def _result(self, job: Job) -> JobResult:
         """Do one job; whatever goes wrong becomes its result."""
         begun: list[RunFolder] = []
         try:
@@ -123,12 +133,10 @@ class Batch:
             watched = self._watched(trial, begun)
             folder = perform(watched, self._engine, self._store, self._listener(job))
             record = folder.record()
-            result = JobResult(
-                job=job, run=folder.id, verdict=record.verdict, crashed=record.crashed
-            )
+            return JobResult(job=job, run=folder.id, verdict=record.verdict, crashed=record.crashed)
         except KeyboardInterrupt:
             run = begun[0].id if begun else None
-            result = JobResult(
+            return JobResult(
                 job=job,
                 run=run,
                 verdict=Verdict.ERROR if begun else None,
@@ -141,14 +149,13 @@ class Batch:
                 if isinstance(error, SandboxError)
                 else f"{type(error).__name__}: {error}"
             )
-            result = JobResult(
+            return JobResult(
                 job=job,
                 run=begun[0].id if begun else None,
                 verdict=Verdict.ERROR,
                 problem=problem,
                 lasting=isinstance(error, SandboxError) and error.exit_code == LASTING,
             )
-        self._done.put(result)
 
     def _watched(self, trial: Trial, begun: list[RunFolder]) -> Trial:
         def agent(folder: RunFolder) -> Agent:

@@ -55,8 +55,7 @@ class Use:
         settled = [each for each in self.samples if each[0] >= self.begun_at + SETTLED]
         if len(settled) < 2 * SETTLED:
             return
-        # Connections to an engine that was killed stay until Python collects them, so the least
-        # of a quarter is what is held.
+        # The least of a quarter is what is held, whoever is busy at the moment.
         quarter = len(settled) // 4
         early, late = settled[:quarter], settled[-quarter:]
         memory = [min(each[1] for each in part) for part in (early, late)]
@@ -222,10 +221,9 @@ def problems(soak: Soak, engine: Engine, mounts: set[str]) -> Iterator[str]:
         yield f"{len(wrong)} verdicts are wrong: {wrong[:5]}"
     for each in (soak.place / "tmp").iterdir():
         os.utime(each, (1, 1))  # as old as what gc takes away
-    ended = {line.run for line in soak.lines() if line.verdict is not None}
-    cut_off = {line.run for line in soak.lines()} - ended  # the containers of others are theirs
-    for run in sorted(cut_off) or ["last"]:
-        code, said = soak.asked("gc", run)
+    over = {line.run for line in counted}
+    for run in sorted({line.run for line in soak.lines()} - over) or ["last"]:
+        code, said = soak.asked("gc", run)  # the containers of others are theirs
         if code:
             yield f"gc: exit {code}: {said[-300:]}"
     if left := soak.containers(engine):

@@ -1,6 +1,8 @@
+import gc
 import tarfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -146,6 +148,28 @@ def test_a_run_that_errs_stops_no_other(world: World) -> None:
     assert found[1].problem == "ValueError: no such luck"
     assert [found[trial].verdict for trial in (2, 3)] == [Verdict.FAILED] * 2
     assert exit_code(list(found.values())) == 3
+
+
+class Connection:
+    """What a run has open."""
+
+
+def test_a_run_that_errs_lets_go_of_what_it_had_open(world: World) -> None:
+    opened: list[weakref.ref[Connection]] = []
+
+    def agent(job: Job, folder: RunFolder) -> Agent:
+        connection = Connection()
+        opened.append(weakref.ref(connection))
+        error = ValueError("no such luck")  # which holds this frame, which holds it
+        raise error
+
+    gc.disable()
+    try:
+        (found,) = world.batch(agent).results(jobs(1))
+        assert found.verdict is Verdict.ERROR
+        assert [each() for each in opened] == [None]
+    finally:
+        gc.enable()
 
 
 def test_an_interrupt_keeps_what_is_done_and_ends_what_goes_on(world: World) -> None:

@@ -1,29 +1,31 @@
 """Three hundred trials with a fault at every fiftieth; `make soak` does ten thousand."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from sandbox.container import engines
 from sandbox.container.engines.base import Engine
-from sandbox.container.engines.docker import reach
 from sandbox.model.experiment import Line
 from sandbox.model.verdict import Verdict
-from tests.chaos import own_engine
-from tests.chaos.soak import NAME, Soak, Use, faults, mounted, problems, soaked
+from tests.chaos.soak import NAME, Soak, Use, problems
 
 
 @pytest.mark.engine
 @pytest.mark.slow
-def test_faults_lose_double_and_leave_nothing(tmp_path: Path) -> None:
-    with own_engine.started(tmp_path / "engine", shared=False) as own:
-        soak, engine = Soak(tmp_path / "soak", 300, 50, 4), engines.connect()
-        mounts = mounted(tmp_path)
-        turns = faults(own, reach()[0])
-        soaked(soak, turns, lambda _: None)
-        assert list(problems(soak, engine, mounts)) == []
-        assert len(soak.faults) == len(turns)
-        engine.close()
+def test_faults_lose_double_and_leave_nothing() -> None:
+    # By its own command: docker's client leaves each socket that could not reach the engine to
+    # Python's collector, which warns of it here.
+    ended = subprocess.run(
+        (sys.executable, "-m", "tests.chaos.soak", "--trials", "300", "--every", "50"),
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "nothing lost, doubled or left" in ended.stdout
 
 
 def journal(place: Path, *lines: Line) -> Soak:

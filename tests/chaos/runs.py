@@ -49,12 +49,12 @@ class Harmed:
         """The environment of every command."""
         return {**os.environ, **self.environment, "TMPDIR": str(self.place / "tmp")}
 
-    def begin(self) -> "Harmed":
-        """Start it."""
-        words = ("run", TASK, "--agent", self.agent, "--runs", str(self.runs), *self.options)
-        with (self.place / "said").open("wb") as said:
+    def begin(self, *words: str) -> "Harmed":
+        """Start it, or another command on the same runs."""
+        line = words or ("run", TASK, "--agent", self.agent)
+        with (self.place / "said").open("ab") as said:
             self._process = subprocess.Popen(
-                (SANDBOX, *words),
+                (SANDBOX, *line, "--runs", str(self.runs), *self.options),
                 env=self.variables,
                 stdin=subprocess.DEVNULL,
                 stdout=said,

@@ -8,15 +8,15 @@ import argparse
 import itertools
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median_low
 
 from docker import APIClient
 from docker.errors import DockerException
@@ -26,11 +26,11 @@ from sandbox.container.engines.base import ContainerInfo, Engine
 from sandbox.container.engines.docker import reach
 from sandbox.model.errors import EngineError
 from sandbox.model.experiment import Line
+from sandbox.model.verdict import Verdict
 from sandbox.run.run_containers import RUN
-from tests import command_server
 from tests.chaos import daemons, own_engine
 from tests.chaos.own_engine import OwnEngine
-from tests.chaos.runs import EXPECTED, SANDBOX, SECONDS, TASK
+from tests.chaos.runs import EXPECTED, SECONDS, TASK, Harmed
 
 NAME = "soak"
 SETTLED = 20
@@ -55,11 +55,10 @@ class Use:
         settled = [each for each in self.samples if each[0] >= self.begun_at + SETTLED]
         if len(settled) < 2 * SETTLED:
             return
-        # The least of a quarter is what is held, whoever is busy at the moment.
         quarter = len(settled) // 4
         early, late = settled[:quarter], settled[-quarter:]
-        memory = [min(each[1] for each in part) for part in (early, late)]
-        files = [min(each[2] for each in part) for part in (early, late)]
+        memory = [median_low(each[1] for each in part) for part in (early, late)]
+        files = [median_low(each[2] for each in part) for part in (early, late)]
         if memory[1] > memory[0] * BYTES_MORE:
             yield f"memory grew from {memory[0] >> 20} to {memory[1] >> 20} MiB"
         if files[1] > files[0] + DESCRIPTORS_MORE:
@@ -74,25 +73,18 @@ class Soak:
     trials: int
     every: int
     at_once: int
-    agent: str = "null"
     faults: Counter[str] = field(default_factory=Counter)
     uses: list[Use] = field(default_factory=list)
-    restarts: int = 0
-    _process: subprocess.Popen[bytes] | None = None
+    """Of each process that did it, one after the other."""
+    command: Harmed = field(init=False)
 
-    @property
-    def runs(self) -> Path:
-        """The folder of runs."""
-        return self.place / "runs"
-
-    @property
-    def variables(self) -> dict[str, str]:
-        """The environment of every command."""
-        return {**os.environ, "TMPDIR": str(self.place / "tmp")}
+    def __post_init__(self) -> None:
+        self.place.mkdir(parents=True, exist_ok=True)
+        self.command = Harmed(self.place, {}, options=("--jobs", str(self.at_once)))
 
     def lines(self) -> list[Line]:
         """Read the journal, without a line that a kill has cut short."""
-        journal = self.runs / "experiments" / NAME / "journal.jsonl"
+        journal = self.command.runs / "experiments" / NAME / "journal.jsonl"
         found = []
         for line in journal.read_text().splitlines() if journal.exists() else ():
             with suppress(ValueError):
@@ -101,30 +93,21 @@ class Soak:
 
     def over(self) -> int:
         """Count the trials that are over and count."""
-        return sum(line.verdict not in (None, "error") for line in self.lines())
+        return sum(line.verdict not in (None, Verdict.ERROR) for line in self.lines())
 
     def begin(self) -> None:
         """Start the experiment, or whoever goes on with it."""
-        first = ("run", TASK, "--agent", self.agent, "--experiment", NAME)
+        first = ("run", TASK, "--agent", self.command.agent, "--experiment", NAME)
         words = ("resume", NAME) if self.uses else (*first, "--trials", str(self.trials))
-        options = ("--runs", str(self.runs), "--jobs", str(self.at_once))
         self.uses.append(Use(self.over()))
-        with (self.place / "said").open("ab") as said:
-            self._process = subprocess.Popen(
-                (SANDBOX, *words, *options),
-                env=self.variables,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                start_new_session=True,
-            )
+        self.command.begin(*words)
 
     def goes_on(self) -> bool:
         """Take a sample of whoever does it; False where nobody does any more."""
-        assert self._process is not None
-        if self._process.poll() is not None:
+        process = self.command.process
+        if process.poll() is not None:
             return False
-        folder = Path(f"/proc/{self._process.pid}")
+        folder = Path(f"/proc/{process.pid}")
         with suppress(OSError, IndexError):
             resident = int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
             files = len(list((folder / "fd").iterdir()))
@@ -133,20 +116,13 @@ class Soak:
 
     def kill(self) -> None:
         """Kill whoever does it."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
+        self.command.signal(signal.SIGKILL)
+        self.command.process.wait()
 
     def containers(self, engine: Engine) -> list[ContainerInfo]:
         """Give those of its runs."""
         runs = {line.run for line in self.lines()}
         return [each for each in engine.containers(RUN) if each.labels.get(RUN) in runs]
-
-    def asked(self, *words: str) -> tuple[int, str]:
-        """Run another verb on these runs."""
-        line = (SANDBOX, *words, "--runs", str(self.runs))
-        made = command_server.run(line, self.variables, SECONDS)
-        return made.returncode, (made.stdout + made.stderr).decode(errors="replace")
 
 
 Fault = Callable[[Soak], None]
@@ -170,26 +146,33 @@ def faults(own: OwnEngine | None, client: APIClient) -> Mapping[str, Fault]:
 
     found: dict[str, Fault] = {"harness killed": Soak.kill, "container killed": container}
     if own is not None:
-        kept = own
-
-        def to_engine(harm: Callable[[OwnEngine], Iterator[None]], seconds: float) -> Fault:
-            def fault(soak: Soak) -> None:
-                for _ in harm(kept):
-                    time.sleep(seconds)
-
-            return fault
-
-        found["engine killed"] = to_engine(daemons.killed, 1.0)
-        found["engine's disk is full"] = to_engine(daemons.full, 4.0)
+        found["engine killed"] = _to_engine(own, daemons.killed, 1.0)
+        found["engine's disk is full"] = _to_engine(own, daemons.full, 4.0)
     return found
+
+
+def _to_engine(
+    own: OwnEngine, harm: Callable[[OwnEngine], Iterator[None]], seconds: float
+) -> Fault:
+    def fault(_: Soak) -> None:
+        with contextmanager(harm)(own):
+            time.sleep(seconds)
+
+    return fault
 
 
 def soaked(soak: Soak, turns: Mapping[str, Fault], tell: Callable[[str], object]) -> None:
     """Do all trials, and every so many a fault; whoever has ended before is begun again."""
-    (soak.place / "tmp").mkdir(parents=True)
-    wanted = iter(itertools.cycle(turns.items()))
-    next_at, seen, since = soak.every, 0, time.monotonic()
     soak.begin()
+    try:
+        _go_on(soak, turns, tell)
+    finally:
+        soak.kill()  # it has ended, or nobody waits for it any more
+
+
+def _go_on(soak: Soak, turns: Mapping[str, Fault], tell: Callable[[str], object]) -> None:
+    wanted = itertools.cycle(turns.items())
+    next_at, seen, since = soak.every, 0, time.monotonic()
     while (over := soak.over()) < soak.trials:
         if over > seen:
             seen, since = over, time.monotonic()
@@ -201,7 +184,6 @@ def soaked(soak: Soak, turns: Mapping[str, Fault], tell: Callable[[str], object]
             next_at += soak.every
             tell(f"{over} over; {name}")
         if not soak.goes_on():
-            soak.restarts += 1
             soak.begin()
         time.sleep(0.5)
     while soak.goes_on():
@@ -210,20 +192,20 @@ def soaked(soak: Soak, turns: Mapping[str, Fault], tell: Callable[[str], object]
 
 def problems(soak: Soak, engine: Engine, mounts: set[str]) -> Iterator[str]:
     """Say what is lost, doubled, wrong or left when all is over."""
-    counted = [line for line in soak.lines() if line.verdict not in (None, "error")]
+    counted = [line for line in soak.lines() if line.verdict not in (None, Verdict.ERROR)]
     cells = Counter(line.cell for line in counted)
     if lost := set(range(soak.trials)) - set(cells):
         yield f"{len(lost)} trials are lost: {sorted(lost)[:5]}"
     if doubled := [cell for cell, times in cells.items() if times > 1]:
         yield f"{len(doubled)} trials are doubled: {doubled[:5]}"
-    expected = EXPECTED[soak.agent]
+    expected = EXPECTED[soak.command.agent]
     if wrong := [line.run for line in counted if line.verdict != expected]:
         yield f"{len(wrong)} verdicts are wrong: {wrong[:5]}"
     for each in (soak.place / "tmp").iterdir():
         os.utime(each, (1, 1))  # as old as what gc takes away
     over = {line.run for line in counted}
     for run in sorted({line.run for line in soak.lines()} - over) or ["last"]:
-        code, said = soak.asked("gc", run)  # the containers of others are theirs
+        code, said = soak.command.asked("gc", run)  # the containers of others are theirs
         if code:
             yield f"gc: exit {code}: {said[-300:]}"
     if left := soak.containers(engine):
@@ -267,6 +249,9 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("--shared", action="store_true", help="harm no engine")
     options = parser.parse_args()
+    # Whoever ends us finds no engine, mount or process of ours afterwards.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         place = Path(folder)
         with own_engine.started(place / "engine", shared=options.shared) as own:
@@ -277,7 +262,7 @@ def main() -> int:
             found = list(problems(soak, engine, before))
             seconds = time.monotonic() - began
             engine.close()
-    print(f"{options.trials} trials in {seconds:.0f} s, {soak.restarts} restarts")  # noqa: T201
+    print(f"{options.trials} trials in {seconds:.0f} s, {len(soak.uses) - 1} restarts")  # noqa: T201
     for name, times in sorted(soak.faults.items()):
         print(f"  {times:4} {name}")  # noqa: T201
     print("\n".join(found) or "nothing lost, doubled or left")  # noqa: T201

@@ -7,21 +7,14 @@ from typing import TypeVar
 
 import pytest
 
-from sandbox.agents.scripted import ScriptedAgent
-from sandbox.container.engines.base import Engine, SessionSpec
+from sandbox.container.engines.base import Engine
 from sandbox.model import fact as facts
-from sandbox.model import trace as traces
 from sandbox.model.fact import Changed, Committed, FactsLost, Shown, Stashed
-from sandbox.model.task import ScriptedAction
-from sandbox.model.trace import TraceWriter
-from sandbox.rules.policy.approvers import AllowAll
-from sandbox.run.actions.workspace import Workspace
 from sandbox.run.facts import observer
-from sandbox.run.loop import run
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import HUMANIZE
-from tests.sandbox.runs import STARTED
+from tests.end_to_end.happened import Deed, happened
 
 pytestmark = pytest.mark.engine
 
@@ -37,20 +30,10 @@ HEAD = "'''Bits and bytes'''\n"
 def happen(engine: Engine, image: BuiltImage, tmp_path: Path) -> Happen:
     """Runs shell lines, or actions, without a policy; gives the facts in their order."""
     task = library.load(HUMANIZE).task
-    free = task.model_copy(update={"policy": type(task.policy)()})
-
     number = count(1)
 
-    def act(*deeds: str | tuple[str, dict[str, object]]) -> list[object]:
-        actions = [
-            ("run_command", {"command": deed}) if isinstance(deed, str) else deed for deed in deeds
-        ]
-        script = [ScriptedAction.model_validate({"action": a, "arguments": b}) for a, b in actions]
-        path = tmp_path / f"{next(number)}.jsonl"
-        with engine.start(SessionSpec(image.id)) as session, TraceWriter(path) as trace:
-            workspace = Workspace(session, free, task.worktree)
-            run(ScriptedAgent(tuple(script)), workspace, AllowAll(), trace, STARTED)
-        return [entry.event for entry in traces.read(path).entries]
+    def act(*deeds: Deed) -> list[object]:
+        return happened(engine, image.id, task, deeds, tmp_path / f"{next(number)}.jsonl")
 
     return act
 
@@ -75,9 +58,7 @@ PATCH = f"--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+{HEAD}"
         (f"cd / && cd - && f={FILE}; cd src && echo \"'''Bits and bytes'''\" > ../$f", "process"),
     ],
 )
-def test_an_edit_is_a_change_whoever_makes_it(
-    happen: Happen, deed: str | tuple[str, dict[str, object]], by: str
-) -> None:
+def test_an_edit_is_a_change_whoever_makes_it(happen: Happen, deed: Deed, by: str) -> None:
     found = only(Changed, happen(deed))
     assert [(fact.path, fact.by) for fact in found][-1:] == [(FILE, by)]
     assert found[-1].digest == only(Changed, happen(BY_HAND))[-1].digest
@@ -231,7 +212,7 @@ FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site
     ],
 )
 def test_a_run_of_tests_is_one_wherever_it_is_started(
-    happen: Happen, deed: str | tuple[str, dict[str, object]], paths: tuple[str, ...]
+    happen: Happen, deed: Deed, paths: tuple[str, ...]
 ) -> None:
     (test,) = only(facts.Tested, happen(deed))
     assert (test.paths, test.sound) == (paths, True)
@@ -305,7 +286,7 @@ NEAR = "src/humanize/AGENTS.md"
     ],
 )
 def test_what_was_shown_counts_and_not_what_printed_it(
-    happen: Happen, deed: str | tuple[str, dict[str, object]], shown: bool
+    happen: Happen, deed: Deed, shown: bool
 ) -> None:
     found = [fact.path for fact in only(Shown, happen(deed)) if fact.most]
     assert (NEAR in found) is shown

@@ -1,24 +1,16 @@
 """Runs of compiled tests are facts, however their packages are named."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from sandbox.agents.scripted import ScriptedAgent
-from sandbox.container.engines.base import Engine, SessionSpec
+from sandbox.container.engines.base import Engine
 from sandbox.model import fact as facts
 from sandbox.model import places
-from sandbox.model import trace as traces
-from sandbox.model.task import ScriptedAction
-from sandbox.model.trace import TraceWriter
-from sandbox.rules.policy.approvers import AllowAll
-from sandbox.run.actions.workspace import Workspace
-from sandbox.run.loop import run
 from sandbox.tasks.images import Images, package_clients
 from sandbox.tasks.seeds import mined_repository
 from sandbox.tasks.sources import Sources
-from tests.sandbox.runs import STARTED
+from tests.end_to_end.happened import happened
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -33,16 +25,8 @@ def ran(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
     def act(repository: str, line: str) -> list[facts.Tested]:
         loaded = mined_repository.load(repository, sources, print).task()
-        script = ScriptedAction.model_validate(
-            {"action": "run_command", "arguments": {"command": line, "timeout_seconds": 300}}
-        )
-        path: Path = tmp_path_factory.mktemp("run") / "trace.jsonl"
-        image = images.ensure(loaded, print)
-        with engine.start(SessionSpec(image.id)) as session, TraceWriter(path) as trace:
-            free = loaded.task.model_copy(update={"policy": type(loaded.task.policy)()})
-            workspace = Workspace(session, free, loaded.task.worktree)
-            run(ScriptedAgent((script,)), workspace, AllowAll(), trace, STARTED)
-        events = (entry.event for entry in traces.read(path).entries)
+        path = tmp_path_factory.mktemp("run") / "trace.jsonl"
+        events = happened(engine, images.ensure(loaded, print).id, loaded.task, [line], path)
         return [event for event in events if isinstance(event, facts.Tested)]
 
     return act

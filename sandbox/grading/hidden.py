@@ -20,7 +20,7 @@ from sandbox.grading.cases import Ground, run_at_a_shell, run_cases
 from sandbox.grading.cases.case_builds import Built, build
 from sandbox.grading.file_runs import broken, run_files
 from sandbox.grading.files import Files
-from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.grading.frameworks import framework_of
 from sandbox.grading.frameworks.base import Framework, Place
 from sandbox.grading.scripts import run_script
 from sandbox.grading.tested import Tested
@@ -42,7 +42,7 @@ def run_tests(
     Raises EngineError and its kind where the session breaks, DocumentError where the task's hidden
     files or cases cannot be used.
     """
-    framework = FRAMEWORKS.get(task.task.tests.framework)
+    framework = framework_of(task.task.tests)
     hidden = hidden_files(task)
     graded = graded_files(task, framework) if framework else set()
     own = Candidate(

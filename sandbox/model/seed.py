@@ -13,6 +13,15 @@ CONTEXT = 3
 """Lines above and below an edit that are written down with it."""
 
 
+class Sanitized(Record):
+    """How a repository is mined for defects that its tests notice under sanitizers alone."""
+
+    command: str
+    """The shell line by which an agent runs the tests there."""
+    without: tuple[str, ...] = ()
+    """Ids of tests that misuse memory themselves."""
+
+
 class Mining(Record):
     """How a repository is mined: `task_repos/<repo>/mining.yaml`."""
 
@@ -35,6 +44,8 @@ class Mining(Record):
     """Globs of what a run of the tests leaves behind in the checkout."""
     timeout_seconds: float = Field(default=60, gt=0)
     """How long all tests together may take; a defect that makes them take longer is left out."""
+    sanitized: Sanitized | None = Field(default=None, exclude_if=lambda it: it is None)
+    """For the framework `unity`."""
 
 
 class Edit(Record):
@@ -104,6 +115,8 @@ class Seed(Record):
     each file from the last one back."""
     masking: bool = False
     """Whether just these tests fail whichever of its edits is taken back alone."""
+    sanitized: bool = False
+    """Whether its tests fail under sanitizers alone."""
     figures: SeedFigures
 
 

@@ -63,6 +63,9 @@ class Tests(Record):
         "pytest", "tape", "node:test", "vitest", "go test", "cargo test", "unity", "make", "script"
     ]
     """`make` tells no single tests: such a task is graded by cases. `script` is an author's own."""
+    sanitized: bool = Field(default=False, exclude_if=lambda it: not it)
+    """Whether tests of `unity` run under gcc's sanitizers: one fails that misuses memory, or leaves
+    some behind."""
     script: TestScript | None = Field(default=None, exclude_if=lambda it: it is None)
     """For the framework `script`: what is run, and how it tells its result."""
     command: str
@@ -89,6 +92,12 @@ class Tests(Record):
             raise ValueError("`script` and the framework `script` belong together")
         if self.script is not None and self.hidden is None:
             raise ValueError("the framework `script` needs `hidden`, where the script lies")
+        return self
+
+    @model_validator(mode="after")
+    def _is_sanitized_where_that_can_be(self) -> "Tests":
+        if self.sanitized and self.framework != "unity":
+            raise ValueError("`sanitized` is for the framework `unity`")
         return self
 
     @model_validator(mode="after")

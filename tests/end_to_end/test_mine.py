@@ -63,9 +63,47 @@ def test_a_seed_that_does_not_mask_is_told(project: Project) -> None:
     assert f"bad  {seed.id}  its places do not mask each other: " in ended.out
 
 
-def test_one_place_masks_nothing() -> None:
-    ended = sandbox("mine", "inflection", "--masking")
-    assert (ended.code, "One place masks nothing" in ended.err) == (2, True)
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--masking",), "One place masks nothing"),
+        (("--wide",), "several calls of one function"),
+        (("--wide", "--masking", "--places", "4"), "several calls of one function"),
+        (("--sanitized",), "not mined under sanitizers"),
+        (("--kind", "bad-luck"), "no kind 'bad-luck'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_a_mistake(words: tuple[str, ...], told: str) -> None:
+    ended = sandbox("mine", "inflection", *words)
+    assert (ended.code, told in ended.err) == (2, True), ended
+
+
+@pytest.mark.slow
+def test_all_calls_of_a_function_are_mined(project: Project) -> None:
+    seeds(project).unlink()
+    words = ("inflection", "--count", "1", "--places", "4", "--wide")
+    ended = sandbox("mine", *words, **project.environment)
+    assert ended.code == 0, ended
+    (seed,) = documents.load(seeds(project), SeedFile).seeds
+    assert seed.kinds == ("argument-order",) * seed.figures.places
+    lines = "".join(edit.before for edit in seed.edits).splitlines()
+    assert len(lines) == seed.figures.places >= 4
+    assert all("_irregular(" in line for line in lines)
+
+
+@pytest.mark.slow
+def test_what_sanitizers_alone_notice_is_mined(project: Project, runs: Path) -> None:
+    file = project.folder / "task_repos/cjson/seeds.yaml"
+    stored = documents.load(file, SeedFile)
+    seed = next(each for each in stored.seeds if each.sanitized)
+    told = stored.model_copy(update={"seeds": (seed,)}).model_dump(mode="json")
+    file.write_text(yaml_tree.text(told))
+    held = sandbox("mine", "cjson", "--check", **project.environment)
+    assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
+    noticed = seed.model_copy(update={"sanitized": False})
+    file.write_text(yaml_tree.text({**told, "seeds": [noticed.model_dump(mode="json")]}))
+    ended = sandbox("mine", "cjson", "--check", **project.environment)
+    assert f"bad  {seed.id}  no test notices it" in ended.out
 
 
 @pytest.mark.thorough

@@ -1,7 +1,7 @@
 """`sandbox mine`: plant defects in a repository, and keep those that its own tests notice."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +34,15 @@ class Draw:
     masking: Annotated[
         bool, typer.Option("--masking", help="Only where no place shows if it alone is mended.")
     ] = False
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Only all calls of a function, PLACES and more of them.")
+    ] = False
+    sanitized: Annotated[
+        bool, typer.Option("--sanitized", help="Only what tests notice under sanitizers alone.")
+    ] = False
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Only this kind of defect; may be repeated.")
+    ] = None
     seed: Annotated[int, typer.Option(help="What the draw begins with.")] = 0
     tries: Annotated[int, typer.Option(min=1, help="Defects that are tried at most.")] = 200
 
@@ -71,6 +80,12 @@ def mine(
 
     if draw.masking and draw.places == 1:
         raise UsageError("One place masks nothing.", "Say how many: --places 3 --masking.")
+    if draw.wide and (draw.masking or draw.places == 1):
+        raise UsageError(
+            "A wide defect is in several calls of one function, which mask nothing.",
+            "Say how many at least: --places 4 --wide.",
+        )
+    kinds = _known(draw.kind or ())
     cache = places.cache()
     progress = Progress()
     with ExitStack() as stack:
@@ -93,10 +108,21 @@ def mine(
             if as_json:
                 outputs.write("mine checked", checked)
             raise typer.Exit(0 if all(each.holds for each in checked) else 1)
+        if draw.sanitized:
+            miner, passing = _under_sanitizers(miner, tell)
         at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
         if remark:
             tell(remark)
-        order = Order(draw.count, draw.places, draw.masking, draw.seed, draw.tries, at_once)
+        order = Order(
+            count=draw.count,
+            places=draw.places,
+            masking=draw.masking,
+            wide=draw.wide,
+            kinds=kinds,
+            number=draw.seed,
+            tries=draw.tries,
+            jobs=at_once,
+        )
         found = _mine(miner, order, passing, (progress.doing, tell))
         if as_json:
             outputs.write("mine mined", found)
@@ -117,6 +143,18 @@ def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
         )
 
 
+def _known(names: Collection[str]) -> tuple[str, ...]:
+    """Take names of kinds. UsageError where one is unknown."""
+    from sandbox.tasks.seeds.mutations import kinds
+    from sandbox.tasks.seeds.taken_back import KIND
+
+    known = [KIND, *kinds()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"There is no kind {name!r}.", f"Kinds: {', '.join(known)}.")
+    return tuple(names)
+
+
 def _nothing(text: str) -> None:
     """Tell nothing: all of it stands in the JSON."""
 
@@ -129,13 +167,16 @@ def _mine(
     `tell` takes what is being done, and what has been found.
     """
     from sandbox.cli.output_records import Mined
-    from sandbox.run.mine import masking
+    from sandbox.run.mine import masking, wide
 
     doing, found = tell
+    tries = miner.tried(order, passing)
+    if order.masking or order.wide:
+        tries = (masking if order.masking else wide)(miner, order, passing)
     seeds: list[Seed] = []
     tried = 0
     why: dict[str, int] = {}
-    for each in masking(miner, order, passing) if order.masking else miner.tried(order, passing):
+    for each in tries:
         tried += 1
         doing(f"{len(seeds)} of {order.count} seeds, {tried} defects tried")
         if each.seed is None:
@@ -161,11 +202,22 @@ def _described(seed: "Seed") -> str:
     )
 
 
+def _under_sanitizers(miner: "Miner", tell: OnLine) -> tuple["Miner", frozenset[str]]:
+    """Give what tries defects there, and the tests that pass there without one."""
+    watched = miner.under_sanitizers()
+    passing = watched.baseline()
+    tell(f"{len(passing)} tests pass under sanitizers")
+    return watched, passing
+
+
 def _checked(miner: "Miner", passing: frozenset[str], tell: OnLine) -> "Iterator[StoredSeed]":
-    """Try each stored seed."""
+    """Try each stored seed, those that sanitizers alone notice last."""
     from sandbox.cli.output_records import StoredSeed
 
-    for seed in miner.mined.folder.seeds.seeds:
+    seeds = miner.mined.folder.seeds.seeds
+    for seed in sorted(seeds, key=lambda each: each.sanitized):
+        if seed.sanitized and miner.plain is None:
+            miner, passing = _under_sanitizers(miner, tell)
         why = miner.holds(seed, passing)
         tell(f"{coloured('bad' if why else 'ok ')}  {seed.id}  {line(why)}".rstrip())
         yield StoredSeed(seed=seed.id, holds=not why, why=why)

@@ -10,6 +10,7 @@ from sandbox.grading.frameworks.pytest import Pytest
 from sandbox.grading.frameworks.tape import Tape
 from sandbox.grading.frameworks.unity import Unity
 from sandbox.grading.frameworks.vitest import Vitest
+from sandbox.model.task_tests import Tests
 
 FRAMEWORKS: Mapping[str, AnyFramework] = {
     "cargo test": CargoTest(),
@@ -21,3 +22,10 @@ FRAMEWORKS: Mapping[str, AnyFramework] = {
     "vitest": Vitest(),
 }
 """By the name that a task file gives: `tests.framework`."""
+
+_SANITIZED = Unity(sanitized=True)
+
+
+def framework_of(tests: Tests) -> AnyFramework | None:
+    """Give that of a task; None where it has no tests with ids."""
+    return _SANITIZED if tests.sanitized else FRAMEWORKS.get(tests.framework)

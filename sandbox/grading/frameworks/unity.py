@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from sandbox.grading.frameworks import compiled
 from sandbox.grading.frameworks.base import Place, TestFile
 
-PART = compiled.RUNNER.with_name("compiled_unity.pl")
+PARTS = tuple(
+    compiled.RUNNER.with_name(name) for name in ("compiled_unity.pl", "compiled_sanitized.pl")
+)
 """What the runner loads for it."""
 
 # ISO/IEC 9899:2018, 6.4: comments, strings and characters.
@@ -54,13 +56,18 @@ class Unity:
     """The framework `unity`; an id is `tests/list.c::pushes`, by a `RUN_TEST` of the file's main.
 
     A file is compiled with the sources beside it, at the top, in `src` and in `lib` that have no
-    `main` of their own. Each of its tests runs in a process of its own.
+    `main` of their own. Each of its tests runs in a process of its own. Where gcc's sanitizers
+    watch, a test fails that misuses memory or leaves some behind.
     """
 
     environment: Mapping[str, str] = compiled.ENVIRONMENT
 
     patience = 5.0
     """The sources are compiled once for all files."""
+
+    def __init__(self, *, sanitized: bool = False) -> None:
+        """Say whether they watch."""
+        self._runner = "sanitized" if sanitized else "unity"
 
     def is_test_file(self, path: str) -> bool:
         """Go by the language: Unity asks for no names."""
@@ -76,7 +83,7 @@ class Unity:
 
     def runner_files(self, hidden: Mapping[str, bytes]) -> dict[str, bytes]:  # noqa: ARG002 - as above
         """Give the runner, and what it loads."""
-        return {**compiled.runner_files(), PART.name: PART.read_bytes()}
+        return {**compiled.runner_files(), **{part.name: part.read_bytes() for part in PARTS}}
 
     def with_canaries(self, path: str, source: bytes, chance: random.Random) -> TestFile:
         """Put in a test of each way to fail, and have `main` run it among the others."""
@@ -104,7 +111,7 @@ class Unity:
 
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner."""
-        return compiled.server(place, "unity")
+        return compiled.server(place, self._runner)
 
     def arguments(self, place: Place, path: str) -> list[str]:  # noqa: ARG002 - as the protocol has it
         """Give the file."""

@@ -6,6 +6,7 @@ use warnings;
 use POSIX ();
 
 my %libraries;    # by folder of tests: the sources, and the archive of what they were compiled to
+my @flags = $ARGV[0] eq 'sanitized' ? sanitizers() : ();
 
 # Compile a file of tests. Its own `main` runs them: what it is to run there is asked for.
 sub unity {
@@ -18,11 +19,10 @@ sub unity {
     my $named = sub { return "zz$_[0]" };
     my $companions = companions($named);
     my %body = (passed => '', failed => 'TEST_FAIL();', skipped => 'TEST_IGNORE();');
-    my ($functions, $runs) = ('', '');
-    foreach my $name (keys %$companions) {
-        $functions .= "static void $name(void) { $body{$companions->{$name}} }\n";
-        $runs .= "RUN_TEST($name);\n";
-    }
+    my %functions = map { $_ => "static void $_(void) { $body{$companions->{$_}} }\n" } keys %$companions;
+    my %faulty = @flags ? faulty($named) : ();
+    my $functions = join('', values %functions, values %faulty);
+    my $runs = join('', map { "RUN_TEST($_);\n" } keys %{ { %functions, %faulty } });
     # Behind all tests, where the preprocessor leaves nothing out.
     $main =~ s/\A(.*^)(?=[^\n]*\bUNITY_END\()/$1$runs/ms && !guarded($1)
         or die "$file: UNITY_END is not called once for all tests\n";
@@ -32,12 +32,14 @@ sub unity {
     my $library = library($work, [$folder, "$folder/$headers", qw(. src lib)], \@include);
     laid("$work/tests.c", "#line 1 \"$file\"\n$before" . asked() . "$functions#line 1\n$main");
     laid("$work/library.a", $library);
-    my @linked = ("$work/tests.c", "$work/library.a", '-lm');
-    built('cc', '-w', '-iquote', $folder, @include, '-o', "$work/tests", @linked);
+    compiled("$work/tests.c", "$work/tests.o", ['-iquote', $folder, @include]);
+    alone("$work/library.a", "$work/tests.o") if @flags;
+    built('cc', @flags, '-o', "$work/tests", "$work/tests.o", "$work/library.a", '-lm');
     my %outcomes = (PASS => 'passed', FAIL => 'failed', IGNORE => 'skipped');
     return {
         names      => \@names,
         companions => $companions,
+        faulty     => @flags ? [keys %faulty] : undef,
         program    => opened("$work/tests"),
         options    => sub { return @_ },
         folder     => POSIX::getcwd() . "/$folder",
@@ -62,7 +64,9 @@ sub guarded {
 # What stands in front of `main`: a test is run if it is among the program's arguments.
 sub asked {
     my $own = 'zz' . letters();
-    return <<"END";
+    my $run = @flags ? watched("${own}_run") : '';
+    my $by = @flags ? "${own}_run" : 'UnityDefaultTestRun';
+    return $run . <<"END";
 static int ${own}_count;
 static char **${own}_words;
 __attribute__((constructor)) static void ${own}_keep(int count, char **words)
@@ -79,10 +83,19 @@ static int ${own}_asked(const char *name)
     return 0;
 }
 #undef RUN_TEST
-#define RUN_TEST(function) if (${own}_asked(#function)) UnityDefaultTestRun(function, #function, __LINE__)
+#define RUN_TEST(function) if (${own}_asked(#function)) $by(function, #function, __LINE__)
 #undef UNITY_END
 #define UNITY_END() (UnityEnd() != 0)
 END
+}
+
+# Compile a file of C; die where it would silence sanitizers that watch.
+sub compiled {
+    my ($source, $object, $options) = @_;
+    built('cc', '-w', @flags, @$options, '-c', '-o', $object, $source);
+    return if !@flags;
+    built('cc', '-w', @flags, @$options, '-E', '-o', "$object.i", $source);
+    in_sight($source, content("$object.i"));
 }
 
 # Compile the sources of some folders that have no `main`, and give them as an archive. Nothing of
@@ -97,12 +110,8 @@ sub library {
     my $texts = join("\0", map { $_ => content($_) } @sources);
     my $known = $libraries{ $folders->[0] };
     if (!$known || $known->{texts} ne $texts) {
-        my @objects;
-        foreach my $source (@sources) {
-            my $object = sprintf('%s/%03d.o', $work, scalar(@objects));
-            built('cc', '-w', @$include, '-c', '-o', $object, $source);
-            push(@objects, $object);
-        }
+        my @objects = map { sprintf('%s/%03d.o', $work, $_) } 0 .. $#sources;
+        compiled($sources[$_], $objects[$_], $include) foreach 0 .. $#sources;
         built('ar', 'rcs', "$work/library.a", @objects) if @objects;
         $known = { texts => $texts, archive => @objects ? content("$work/library.a") : "!<arch>\n" };
         $libraries{ $folders->[0] } = $known;

@@ -2,5 +2,6 @@
 
 from sandbox.run.mine.masking import masking
 from sandbox.run.mine.mine import Miner, Order
+from sandbox.run.mine.wide import wide
 
-__all__ = ["Miner", "Order", "masking"]
+__all__ = ["Miner", "Order", "masking", "wide"]

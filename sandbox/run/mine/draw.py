@@ -3,7 +3,7 @@
 import itertools
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sandbox.tasks.seeds.languages import parsed
 from sandbox.tasks.seeds.mined_repository import MinedRepository
@@ -16,8 +16,8 @@ FILES = 3
 Defect = tuple[Mutation, ...]
 
 
-def candidates(mined: MinedRepository) -> list[Mutation]:
-    """Give every place of every kind in a repository, upstream's own changes included."""
+def candidates(mined: MinedRepository, kinds: Collection[str] = ()) -> list[Mutation]:
+    """Give every place of these kinds in a repository; of every kind where none is given."""
     found: list[Mutation] = []
     _, before = mined.older[0] if mined.older else ("", {})
     for source in mined.sources:
@@ -25,7 +25,7 @@ def candidates(mined: MinedRepository) -> list[Mutation]:
         was = before.get(source.path)
         if was is not None and parsed(source.path, was) is not None:
             found += taken_back(was, source)
-    return found
+    return [mutation for mutation in found if not kinds or mutation.kind in kinds]
 
 
 def drawn(found: Iterable[Mutation], places: int, seed: int) -> Iterator[Defect]:

@@ -46,11 +46,12 @@ def masking(miner: Miner, order: Order, passing: frozenset[str]) -> Iterator[Tri
 
 def _drawn(miner: Miner, order: Order, passing: frozenset[str]) -> Iterator[Noticed | Tried]:
     """Try places alone, some at once, in the order in which they are drawn."""
-    places = itertools.islice(drawn(candidates(miner.mined), 1, order.number), order.tries)
+    found = candidates(miner.mined, order.kinds)
+    places = itertools.islice(drawn(found, 1, order.number), order.tries)
     with ThreadPoolExecutor(order.jobs) as pool:
         while some := list(itertools.islice(places, order.jobs)):
-            found = pool.map(partial(_alone, miner, passing), some)
-            for (place,), tests in zip(some, found, strict=True):
+            noticed = pool.map(partial(_alone, miner, passing), some)
+            for (place,), tests in zip(some, noticed, strict=True):
                 if isinstance(tests, str):
                     yield Tried((place,), None, tests)
                 else:

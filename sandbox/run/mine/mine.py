@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Engine
@@ -32,8 +32,10 @@ LONGEST = 4000
 """Characters of upstream's that a seed may hold, without the defect and with it."""
 
 
-Same = tuple[tuple[str, ...], tuple[str, ...]]
-"""Files, and tests that fail."""
+UNNOTICED = "no test notices it"
+
+Same = tuple[tuple[str, ...], tuple[str, ...], bool]
+"""Files, tests that fail, and whether they do so under sanitizers alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ class Order:
     places: int = 1
     masking: bool = False
     """Whether the places of each are to mask each other."""
+    wide: bool = False
+    """Whether each is in all calls of one function, `places` of them at least."""
+    kinds: tuple[str, ...] = ()
+    """Of which kinds alone they are; of all where none is given."""
     number: int = 0
     """What the draw begins with."""
     tries: int = 200
@@ -69,6 +75,12 @@ class Miner:
     engine: Engine
     run: str
     """By which `sandbox gc` knows the containers."""
+    plain: "Miner | None" = None
+    """Under sanitizers: what tries without them, where no test may notice a defect."""
+
+    def under_sanitizers(self) -> "Miner":
+        """Give what tries defects there. UsageError where nothing says how."""
+        return replace(self, mined=self.mined.under_sanitizers(), plain=self)
 
     def baseline(self) -> frozenset[str]:
         """Give the tests that pass without a defect, each of three times.
@@ -97,7 +109,7 @@ class Miner:
     def tried(self, order: Order, passing: frozenset[str]) -> Iterator[Tried]:
         """Try defects in the order in which they are drawn, until there are enough seeds."""
         kept = {same(seed) for seed in self.mined.folder.seeds.seeds}
-        drawn_ones = drawn(candidates(self.mined), order.places, order.number)
+        drawn_ones = drawn(candidates(self.mined, order.kinds), order.places, order.number)
         defects = itertools.islice(drawn_ones, order.tries)
         left = order.count
         with ThreadPoolExecutor(order.jobs) as pool:
@@ -144,7 +156,7 @@ class Miner:
         return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
 
     def _try(self, defect: Defect, passing: frozenset[str]) -> Tried:
-        if len(defect) > 1 and not all(self._matters(part, passing) for part in defect):
+        if len(defect) > 1 and not all(self.matters(part, passing) for part in defect):
             return Tried(defect, None, "one of its places is not noticed for itself")
         return self.whole(defect, passing)
 
@@ -167,7 +179,7 @@ class Miner:
             return Tried(defect, None, why)
         return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
 
-    def _matters(self, part: Mutation, passing: frozenset[str]) -> bool:
+    def matters(self, part: Mutation, passing: frozenset[str]) -> bool:
         """Whether a fix that leaves this part of a defect out would be noticed."""
         files = planted(self.mined, (part,))
         if files is None:
@@ -177,6 +189,8 @@ class Miner:
 
     def _noticed(self, files: dict[str, bytes], passing: frozenset[str]) -> tuple[list[str], str]:
         """Give the tests that fail with changed files, each time the same ones; or why not."""
+        if self.plain and self.plain.failing(files, passing)[1] != UNNOTICED:
+            return [], "tests notice it without sanitizers"
         found: list[str] = []
         for number in range(RUNS):
             failing, why = self.failing(files, passing)
@@ -199,7 +213,7 @@ class Miner:
         if any(report.outcomes.get(test) not in ("passed", "failed") for test in passing):
             return [], "tests can no longer be loaded, or break outside of themselves"
         if not failing:
-            return [], "no test notices it"
+            return [], UNNOTICED
         if len(failing) > MOST * len(passing):
             return [], "most tests notice it"
         return failing, ""
@@ -245,4 +259,4 @@ def _passing(report: TestReport) -> frozenset[str]:
 
 def same(seed: Seed) -> Same:
     """Two seeds that the same tests notice in the same files are one defect."""
-    return tuple(sorted({edit.path for edit in seed.edits})), seed.fail_to_pass
+    return tuple(sorted({edit.path for edit in seed.edits})), seed.fail_to_pass, seed.sanitized

@@ -57,6 +57,7 @@ def seed_of(
         edits=edits,
         older=older_lines(mined, edits),
         fail_to_pass=tuple(failing),
+        sanitized=mined.folder.sanitized,
         figures=SeedFigures(
             files=len(files),
             lines=changed,

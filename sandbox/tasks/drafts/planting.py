@@ -47,6 +47,8 @@ def plant(
     UsageError where the folder is there, or cannot be written, or where the draft does not fit the
     seed, or has rules about tests that cannot follow the repository's command.
     """
+    if seed.sanitized:
+        of = of.under_sanitizers()
     laid = layout.load(draft)
     _fit(laid, of, seed, draft)
     graded = sorted({test.partition("::")[0] for test in (*seed.fail_to_pass, *kept)})
@@ -58,6 +60,7 @@ def plant(
         **laid.words,
     }
     data = filled(laid.task, filling)
+    data["tests"]["sanitized"] = seed.sanitized
     data["world"].update(_mirrored(laid, of.mining.image))
     text = yaml_tree.text(data)
     _check(documents.parse(text, folder / TASK, TaskFile), of)

@@ -1,8 +1,9 @@
 """A repository that can be mined, as its folder tells: its seeds, and how it is mined for them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.errors import UsageError
@@ -34,6 +35,18 @@ class SeedFolder:
     mining: Mining
     renaming: Renaming = UPSTREAM
     """What upstream's names became in all that is read from it."""
+    sanitized: bool = False
+    """Whether its tests are run under sanitizers."""
+
+    def under_sanitizers(self) -> Self:
+        """Give it as it is there. UsageError where nothing says how."""
+        if self.mining.sanitized is None:
+            raise UsageError(
+                f"{self.repository.name} is not mined under sanitizers.",
+                f"Say how by `sanitized` in {self.path / MINING}: docs/seeds.md.",
+            )
+        mining = self.mining.model_copy(update={"command": self.mining.sanitized.command})
+        return replace(self, mining=mining, sanitized=True)
 
     @property
     def seeds(self) -> SeedFile:
@@ -59,7 +72,9 @@ class SeedFolder:
             return ()
         found = documents.load(path, PassingFile)
         self._compare(path, found.release)
-        return self.renaming.record(found).ids
+        ids = self.renaming.record(found).ids
+        left_out = self.mining.sanitized.without if self.sanitized and self.mining.sanitized else ()
+        return tuple(test for test in ids if test not in left_out)
 
     def store(self, seed: Seed) -> None:
         """Write one more seed down."""

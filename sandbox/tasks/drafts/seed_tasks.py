@@ -42,7 +42,7 @@ def _written(path: Path, draft: str, digest: str, kept: Path) -> bool:
     seed = next((each for each in of.seeds.seeds if each.id.endswith(f"-{digest}")), None)
     if seed is None:
         return False
-    passing = of.passing
+    passing = (of.under_sanitizers() if seed.sanitized else of).passing
     if not passing:
         raise UsageError(
             f"Nothing says which tests of {of.path.name} pass without a defect.",

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from typing import Self
 
 from sandbox.model.errors import UsageError
 from sandbox.model.glob import Globs
@@ -47,6 +48,10 @@ class MinedRepository:
         wanted = self.mining.release
         return next(each for each in self.repository.releases if each.version == wanted)
 
+    def under_sanitizers(self) -> Self:
+        """Give it as it is there. UsageError where nothing says how."""
+        return replace(self, folder=self.folder.under_sanitizers())
+
     def task(self) -> LoadedTask:
         """Give the task whose image holds the release as upstream wrote it, and nothing else."""
         name = self.repository.name
@@ -63,6 +68,7 @@ class MinedRepository:
                 "command": self.mining.command,
                 "fail_to_pass": [f"{test.path}::" for test in self.tests],
                 "timeout_seconds": self.mining.timeout_seconds,
+                "sanitized": self.folder.sanitized,
             },
             "oracle": [{"action": "final_answer", "arguments": {"fields": {}}}],
         }

@@ -53,6 +53,12 @@ def test_the_draw_is_the_same_each_time_and_kinds_take_turns(mined: MinedReposit
     assert first != [defect for _, defect in zip(range(20), drawn(found, 1, 4), strict=False)]
 
 
+def test_kinds_can_be_chosen(mined: MinedRepository) -> None:
+    every = sorted({mutation.kind for mutation in candidates(mined)})
+    assert {mutation.kind for mutation in candidates(mined, every[:2])} == {*every[:2]}
+    assert len(every) > 2
+
+
 def test_fixes_of_upstreams_own_are_among_them() -> None:
     humanize = load("humanize")
     assert any(mutation.kind == KIND for mutation in candidates(humanize))

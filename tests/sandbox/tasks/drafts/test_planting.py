@@ -46,6 +46,22 @@ def test_a_task_of_each_seed_is_sound(
         assert not any(path in loaded.task.prompt for path in changed)
 
 
+def test_what_sanitizers_notice_is_judged_under_them() -> None:
+    seeds = seed_folder.load("cjson").seeds.seeds
+    watched, plain = (
+        library.load(f"cjson/bare-{seed.id[-8:]}").task.tests
+        for seed in (
+            next(each for each in seeds if each.sanitized),
+            next(each for each in seeds if not each.sanitized),
+        )
+    )
+    assert (watched.sanitized, plain.sanitized) == (True, False)
+    assert ("-fsanitize=address" in watched.command, "sanitize" in plain.command) == (True, False)
+    itself = "tests/misc_tests.c::deallocated_pointers_should_be_set_to_null"
+    known = {*plain.fail_to_pass, *plain.pass_to_pass}
+    assert {*watched.fail_to_pass, *watched.pass_to_pass} == known - {itself}
+
+
 UNKNOWN = {"cjson": "ctest", "pycparser": "-k"}
 """Repositories whose command rules cannot follow, and why."""
 

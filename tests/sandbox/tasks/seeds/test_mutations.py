@@ -66,6 +66,19 @@ OTHERS = [
 ]  # fmt: skip
 
 
+MEMORY = {
+    "short-allocation": (
+        "void f(void) { a = malloc(n + 1); }",
+        "void f(void) { a = malloc(n); }",
+    ),
+    "early-release": (
+        "void f(void) { g(a); h->deallocate(a); }",
+        "void f(void) { h->deallocate(a); g(a); }",
+    ),
+}
+"""Kinds of languages in which memory is given back by hand."""
+
+
 def source(path: str, text: str) -> Source:
     found = parsed(path, text.encode())
     assert found is not None
@@ -83,9 +96,15 @@ def test_each_kind_does_what_it_says(kind: str) -> None:
     assert after in planted("a.py", before, kind)
 
 
+@pytest.mark.parametrize("kind", MEMORY)
+def test_memory_is_misused_in_c(kind: str) -> None:
+    before, after = MEMORY[kind]
+    assert after in planted("a.c", before, kind)
+
+
 def test_there_are_at_least_twenty_and_each_is_tried() -> None:
-    assert set(kinds()) == set(PYTHON)
-    assert len(kinds()) >= 20
+    assert set(kinds()) == {*PYTHON, *MEMORY}
+    assert len(PYTHON) >= 20
 
 
 @pytest.mark.parametrize(("path", "kind", "before", "after"), OTHERS)

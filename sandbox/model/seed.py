@@ -115,7 +115,7 @@ class Seed(Record):
     each file from the last one back."""
     masking: bool = False
     """Whether just these tests fail whichever of its edits is taken back alone."""
-    sanitized: bool = False
+    sanitized: bool = Field(default=False, exclude_if=lambda it: not it)
     """Whether its tests fail under sanitizers alone."""
     figures: SeedFigures
 

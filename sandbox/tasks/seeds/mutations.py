@@ -12,6 +12,7 @@ from sandbox.tasks.seeds.languages import Part, Source
 
 FILE = Path(__file__).with_name("kinds.yaml")
 
+_END_OF_LINE = re.compile(rb"[ \t]*(?P<end>\r?\n|\Z)")
 _FIELD = re.compile(r"\{(?P<name>[a-z]+)(?P<how>\+1|\*\+)?\}")
 
 
@@ -35,10 +36,26 @@ class Mutation:
     changes: tuple[Change, ...]
 
     def applied(self, data: bytes) -> bytes:
-        """Plant it in the file's content."""
+        """Plant it in the file's content.
+
+        Where nothing stands any more no blanks are left behind, which would show the place.
+        """
         for change in sorted(self.changes, key=lambda each: each.start, reverse=True):
-            data = data[: change.start] + change.text.encode() + data[change.end :]
+            before, after = data[: change.start], data[change.end :]
+            if not change.text and not data[: change.end].endswith(b"\n"):
+                before, after = _joined(before, after)
+            data = before + change.text.encode() + after
         return data
+
+
+def _joined(before: bytes, after: bytes) -> tuple[bytes, bytes]:
+    """Leave no blanks at a line's end where something was taken out, and no empty line."""
+    kept = before.rstrip(b" \t")
+    rest = _END_OF_LINE.match(after)
+    if rest is None:
+        return before, after
+    at_the_beginning = not kept or kept.endswith(b"\n")
+    return kept, after[rest.end() if at_the_beginning else rest.start("end") :]
 
 
 def mutations(source: Source) -> Iterator[Mutation]:

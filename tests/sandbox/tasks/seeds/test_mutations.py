@@ -23,7 +23,7 @@ PYTHON = {
     "operand-order": ("a - b", "b - a"),
     "dropped-guard": ("if a:\n    raise b\nc", "pass\nc"),
     "lost-branch": ("if a:\n    b\nelse:\n    c", "if a:\n    b\nelse:\n    pass"),
-    "lost-case": ("if a:\n    b\nelif c:\n    d\n", "if a:\n    b\n\n"),
+    "lost-case": ("if a:\n    b\nelif c:\n    d\n", "if a:\n    b\n"),
     "exchanged-choice": ("a if b else c", "c if b else a"),
     "wrong-constant": ("a[3]", "a[4]"),
     "wrong-unit": ("1024", "1000"),
@@ -135,6 +135,20 @@ def test_what_is_found_in_a_real_file_can_be_planted_and_differs() -> None:
     assert len(right) > 0.9 * len(every)
     assert all(m.applied(found.data) != found.data for m in every)
     assert list(mutations(found)) == every, "the same each time"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("void f(void) {\n    g();\n    h = 1;\n}\n", "void f(void) {\n    h = 1;\n}\n"),
+        ("void f(void) {\n    g(1,\n      2);  \n}\n", "void f(void) {\n}\n"),
+        ("void f(void) { g(); // why\n}\n", "void f(void) {  // why\n}\n"),
+        ("void f(void) { g();\n}\n", "void f(void) {\n}\n"),
+        ("void f(void) {\r\n  g();\r\n}\r\n", "void f(void) {\r\n}\r\n"),
+    ],
+)
+def test_what_is_taken_out_leaves_no_blanks_behind(before: str, after: str) -> None:
+    assert planted("a.c", before, "dropped-call") == [after]
 
 
 def test_wrong_syntax_and_unknown_languages_are_left_out() -> None:

@@ -15,7 +15,8 @@ def source(path: str, text: str) -> Source:
 @pytest.mark.parametrize(
     ("suffix", "text", "changed"),
     [
-        ("py", "def f(a, b): pass\nx.f(g(3), 4)\n", "def f(a, b): pass\nx.f(4, g(3))\n"),
+        ("py", "def f(a, b): pass\nself.f(g(3), 4)\n", "def f(a, b): pass\nself.f(4, g(3))\n"),
+        ("go", "package a\nfunc f() { x.f(1, 2) }", "package a\nfunc f() { x.f(2, 1) }"),
         ("js", "function f(a, b) {} f( 1, 2 );", "function f(a, b) {} f( 2, 1 );"),
         ("c", "void f(int a, int b) { f(1, 2); }", "void f(int a, int b) { f(2, 1); }"),
         ("go", "package a\nfunc f(a, b C) { f(1, 2) }", "package a\nfunc f(a, b C) { f(2, 1) }"),
@@ -39,6 +40,7 @@ def test_they_are_found_in_other_files() -> None:
         "def f(a): pass\nf(1)\n",
         "def f(a, b): pass\nf(1, b=2)\n",
         "f(1, 2)\n",
+        "class A:\n    def f(a, b): pass\nx.f(1, 2)\n",
         "def f(a, b): return g\nf(1)(2, 3)\n",
     ],
 )

@@ -161,6 +161,8 @@ class Language(Record):
     """A query: `@name` of a function and `@body`, the whole of it."""
     calls: str
     """A query: `@name` of what is called."""
+    empty: str = ""
+    """What a block holds that does nothing, where it has to hold something."""
     own: tuple[str, ...] = ()
     """Where types are not checked: what an object calls itself. Nobody can tell from the text whose
     method it is that is called of something else."""

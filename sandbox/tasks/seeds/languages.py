@@ -58,6 +58,13 @@ class Source:
         query = languages()[self.language].calls
         return {each["name"].text for each in self.found(query, within=within)}
 
+    def has_company(self, statement: Part) -> bool:
+        """Whether other statements stand in its block."""
+        node = self.tree.root_node.descendant_for_byte_range(statement.start, statement.end)
+        while node is not None and node.type not in ("block", "module"):
+            node = node.parent
+        return node is not None and sum(not each.is_extra for each in node.named_children) > 1
+
     def function_at(self, place: int) -> str:
         """Name the innermost function or class around a byte; empty where there is none."""
         around = [

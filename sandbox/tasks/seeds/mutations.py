@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sandbox.model import documents
 from sandbox.model.seed import Kind, Kinds
-from sandbox.tasks.seeds.languages import Part, Source
+from sandbox.tasks.seeds.languages import Part, Source, languages
 
 FILE = Path(__file__).with_name("kinds.yaml")
 
@@ -63,7 +63,7 @@ def mutations(source: Source) -> Iterator[Mutation]:
     for name, kind in kinds().items():
         for query in _queries(kind, source.language):
             for captures in source.found(query):
-                changes = _changes(kind, source.language, captures)
+                changes = _changes(kind, source, captures)
                 if changes:
                     function = source.function_at(changes[0].start)
                     yield Mutation(name, source.path, function, changes)
@@ -81,19 +81,21 @@ def _queries(kind: Kind, language: str) -> Iterator[str]:
             yield query
 
 
-def _changes(kind: Kind, language: str, captures: dict[str, Part]) -> tuple[Change, ...]:
+def _changes(kind: Kind, source: Source, captures: dict[str, Part]) -> tuple[Change, ...]:
     """Say what becomes of what was captured; nothing where the kind does not apply."""
     if kind.table:
         at = captures["at"]
         new = kind.table.get(at.text)
         return () if new is None else (Change(at.start, at.end, new),)
-    templates = kind.becomes or {"at": kind.instead[language]}
+    templates = kind.becomes or {"at": kind.instead[source.language]}
     found = []
     for name, template in templates.items():
         text = _filled(template, captures)
         if text is None:
             return ()
         part = captures[name]
+        if text and text == languages()[source.language].empty and source.has_company(part):
+            text = ""
         if text != part.text:
             found.append(Change(part.start, part.end, text))
     return tuple(found)

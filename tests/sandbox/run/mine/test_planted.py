@@ -64,14 +64,15 @@ def test_fixes_of_upstreams_own_are_among_them() -> None:
     assert any(mutation.kind == KIND for mutation in candidates(humanize))
 
 
-def test_no_seed_shows_its_place_by_blanks_at_the_end_of_a_line() -> None:
-    """A reader would find the defect by looking for them alone."""
+def test_no_seed_shows_its_place_by_what_is_left_behind() -> None:
+    """A reader would find the defect by a search: for blanks at the end of a line, say."""
     for name in seed_folder.names():
         for seed in seed_folder.load(name).seeds.seeds:
             own = [edit for edit in seed.edits if KIND not in seed.kinds]
             kept = {line for edit in own for line in edit.before.splitlines()}
             new = {line for edit in own for line in edit.after.splitlines()} - kept
             assert not [line for line in new if line != line.rstrip(" \t")], (name, seed.id)
+            assert not [line for line in new if re.search(r"\belse *(\{ *\}|: *pass)$", line)]
 
 
 @pytest.mark.parametrize("name", seed_folder.names())

@@ -21,8 +21,8 @@ PYTHON = {
     "augmented": ("a += b", "a = b"),
     "argument-order": ("f(a, b)", "f(b, a)"),
     "operand-order": ("a - b", "b - a"),
-    "dropped-guard": ("if a:\n    raise b\nc", "pass\nc"),
-    "lost-branch": ("if a:\n    b\nelse:\n    c", "if a:\n    b\nelse:\n    pass"),
+    "dropped-guard": ("if a:\n    raise b\nc", "c"),
+    "lost-branch": ("if a:\n    b\nelse:\n    c", "if a:\n    b\n"),
     "lost-case": ("if a:\n    b\nelif c:\n    d\n", "if a:\n    b\n"),
     "exchanged-choice": ("a if b else c", "c if b else a"),
     "wrong-constant": ("a[3]", "a[4]"),
@@ -149,6 +149,18 @@ def test_what_is_found_in_a_real_file_can_be_planted_and_differs() -> None:
 )
 def test_what_is_taken_out_leaves_no_blanks_behind(before: str, after: str) -> None:
     assert planted("a.c", before, "dropped-call") == [after]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f():\n    g()\n    h = 1\n", "def f():\n    h = 1\n"),
+        ("def f():\n    # why\n    g()\n", "def f():\n    # why\n    pass\n"),
+        ("if a:\n    g()\nh = 1\n", "if a:\n    pass\nh = 1\n"),
+    ],
+)  # fmt: skip
+def test_pass_stands_only_where_nothing_else_does(before: str, after: str) -> None:
+    assert planted("a.py", before, "dropped-call") == [after]
 
 
 def test_wrong_syntax_and_unknown_languages_are_left_out() -> None:

@@ -35,12 +35,14 @@ sub unity {
     compiled("$work/tests.c", "$work/tests.o", ['-iquote', $folder, @include]);
     alone("$work/library.a", "$work/tests.o") if @flags;
     built('cc', @flags, '-o', "$work/tests", "$work/tests.o", "$work/library.a", '-lm');
+    my $program = opened("$work/tests");
+    chmod(0100, "$work/tests") if @flags;
     my %outcomes = (PASS => 'passed', FAIL => 'failed', IGNORE => 'skipped');
     return {
         names      => \@names,
         companions => $companions,
         faulty     => @flags ? [keys %faulty] : undef,
-        program    => opened("$work/tests"),
+        program    => $program,
         options    => sub { return @_ },
         folder     => POSIX::getcwd() . "/$folder",
         failing    => 1,

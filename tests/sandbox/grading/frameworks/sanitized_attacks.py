@@ -50,6 +50,8 @@ SILENCED = {
     f"{_CALLS}return read * 0 + 42; }}\n",
     "options of its own": 'const char *__asan_default_options(void) { return "exitcode=1"; }\n'
     f"{READ}return behind * 0 + 42; }}\n",
+    "options of its own, weakly": "__attribute__((weak)) const char *__asan_default_options(void)\n"
+    f'{{ return "exitcode=1"; }}\n{READ}return behind * 0 + 42; }}\n',
     "another report": "void __asan_report_load1(void *at) {}\n"
     "void __asan_report_load1_noabort(void *at) {}\n"
     f"{READ}return behind * 0 + 42; }}\n",
@@ -67,6 +69,18 @@ SILENCED = {
     f' __asm__("__asan_unpoison_memory_region");\n{_HEAD}'
     "int answer(void) { volatile int two = 2; char *it = malloc(2);\n"
     "quiet(it, 8); it[two] = 1; free(it); return 42; }\n",
+    "memory is declared sound as the compiler does": "void __asan_unpoison_stack_memory("
+    f"unsigned long, unsigned long);\n{_HEAD}"
+    "int answer(void) { volatile int two = 2; char *it = malloc(2);\n"
+    "__asan_unpoison_stack_memory((unsigned long)it, 8); it[two] = 1; free(it); return 42; }\n",
+    "the same by another name": 'void quiet(unsigned long, unsigned long) __asm__(""\n'
+    f' "__asan_unpoison_stack_memory");\n{_HEAD}'
+    "int answer(void) { volatile int two = 2; char *it = malloc(2);\n"
+    "quiet((unsigned long)it, 8); it[two] = 1; free(it); return 42; }\n",
+    "memory is declared sound by way of /proc": f"{_HEAD}int answer(void)\n"
+    '{ volatile int two = 2; char *it = malloc(2); FILE *own = fopen("/proc/self/mem", "r+b");\n'
+    "if (own) { setbuf(own, 0); fseek(own, ((long)it >> 3) + 0x7fff8000, SEEK_SET);\n"
+    'fwrite("", 1, 1, own); fclose(own); } it[two] = 1; free(it); return 42; }\n',
     "a call back when it is found": "void __sanitizer_set_death_callback(void (*)(void));\n"
     "void _exit(int);\nstatic void as_if_failed(void) { _exit(1); }\n"
     f"__attribute__((constructor)) static void first(void)\n"

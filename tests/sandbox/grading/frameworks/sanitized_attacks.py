@@ -11,6 +11,8 @@ SOUND = {
     '{ char *it = strdup("42"); int read = atoi(it); free(it); return read; }\n',
     "it is told of the end": f"{_HEAD}static void bye(void) {{ fflush(stdout); }}\n"
     "int answer(void) { static int told; if (!told++) atexit(bye); return 42; }\n",
+    "it keeps what it has made once": f"{_HEAD}static int *kept;\n"
+    "int answer(void) { if (!kept) { kept = malloc(24); *kept = 42; } return *kept; }\n",
     "it says asm in a string": f"{_HEAD}int answer(void)\n"
     '{ printf("asm(no_sanitize) %s\\n", __func__); return 42; }\n',
 }

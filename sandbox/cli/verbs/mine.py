@@ -1,7 +1,7 @@
 """`sandbox mine`: plant defects in a repository, and keep those that its own tests notice."""
 
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -78,14 +78,7 @@ def mine(
     from sandbox.tasks.seeds import mined_repository
     from sandbox.tasks.sources import Sources
 
-    if draw.masking and draw.places == 1:
-        raise UsageError("One place masks nothing.", "Say how many: --places 3 --masking.")
-    if draw.wide and (draw.masking or draw.places == 1):
-        raise UsageError(
-            "A wide defect is in several calls of one function, which mask nothing.",
-            "Say how many at least: --places 4 --wide.",
-        )
-    kinds = _known(draw.kind or ())
+    kinds = _chosen(draw)
     cache = places.cache()
     progress = Progress()
     with ExitStack() as stack:
@@ -143,16 +136,23 @@ def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
         )
 
 
-def _known(names: Collection[str]) -> tuple[str, ...]:
-    """Take names of kinds. UsageError where one is unknown."""
+def _chosen(draw: Draw) -> tuple[str, ...]:
+    """Give the kinds of a draw; none for all. UsageError where it cannot be made."""
     from sandbox.tasks.seeds.mutations import kinds
     from sandbox.tasks.seeds.taken_back import KIND
 
+    if draw.masking and draw.places == 1:
+        raise UsageError("One place masks nothing.", "Say how many: --places 3 --masking.")
+    if draw.wide and (draw.masking or draw.places == 1):
+        raise UsageError(
+            "A wide defect is in several calls of one function, which mask nothing.",
+            "Say how many at least: --places 4 --wide.",
+        )
     known = [KIND, *kinds()]
-    for name in names:
+    for name in draw.kind or ():
         if name not in known:
             raise UsageError(f"There is no kind {name!r}.", f"Kinds: {', '.join(known)}.")
-    return tuple(names)
+    return tuple(draw.kind or ())
 
 
 def _nothing(text: str) -> None:

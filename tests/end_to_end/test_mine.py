@@ -92,7 +92,7 @@ def test_all_calls_of_a_function_are_mined(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_what_sanitizers_alone_notice_is_mined(project: Project, runs: Path) -> None:
+def test_what_sanitizers_alone_notice_is_mined(project: Project) -> None:
     file = project.folder / "task_repos/cjson/seeds.yaml"
     stored = documents.load(file, SeedFile)
     seed = next(each for each in stored.seeds if each.sanitized)

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,12 +73,12 @@ def mine(
     from sandbox.container import engines
     from sandbox.model import places
     from sandbox.run.capacity import Capacity
-    from sandbox.run.mine import Miner, Order
+    from sandbox.run.mine import Miner
     from sandbox.tasks.images import Images, package_clients
     from sandbox.tasks.seeds import mined_repository
     from sandbox.tasks.sources import Sources
 
-    kinds = _chosen(draw)
+    order = _order(draw)
     cache = places.cache()
     progress = Progress()
     with ExitStack() as stack:
@@ -106,16 +106,7 @@ def mine(
         at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
         if remark:
             tell(remark)
-        order = Order(
-            count=draw.count,
-            places=draw.places,
-            masking=draw.masking,
-            wide=draw.wide,
-            kinds=kinds,
-            number=draw.seed,
-            tries=draw.tries,
-            jobs=at_once,
-        )
+        order = replace(order, jobs=at_once)
         found = _mine(miner, order, passing, (progress.doing, tell))
         if as_json:
             outputs.write("mine mined", found)
@@ -136,8 +127,9 @@ def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
         )
 
 
-def _chosen(draw: Draw) -> tuple[str, ...]:
-    """Give the kinds of a draw; none for all. UsageError where it cannot be made."""
+def _order(draw: Draw) -> "Order":
+    """Say what is to be drawn. UsageError where that cannot be."""
+    from sandbox.run.mine import Order
     from sandbox.tasks.seeds.mutations import kinds
     from sandbox.tasks.seeds.taken_back import KIND
 
@@ -152,7 +144,15 @@ def _chosen(draw: Draw) -> tuple[str, ...]:
     for name in draw.kind or ():
         if name not in known:
             raise UsageError(f"There is no kind {name!r}.", f"Kinds: {', '.join(known)}.")
-    return tuple(draw.kind or ())
+    return Order(
+        count=draw.count,
+        places=draw.places,
+        masking=draw.masking,
+        wide=draw.wide,
+        kinds=tuple(draw.kind or ()),
+        number=draw.seed,
+        tries=draw.tries,
+    )
 
 
 def _nothing(text: str) -> None:

@@ -80,7 +80,9 @@ class Soak:
 
     def __post_init__(self) -> None:
         self.place.mkdir(parents=True, exist_ok=True)
-        self.command = Harmed(self.place, {}, options=("--jobs", str(self.at_once)))
+        # With the variable Python shows where each thread is when it is told to abort.
+        shows = {"PYTHONFAULTHANDLER": "1"}
+        self.command = Harmed(self.place, shows, options=("--jobs", str(self.at_once)))
 
     def lines(self) -> list[Line]:
         """Read the journal, without a line that a kill has cut short."""
@@ -119,10 +121,24 @@ class Soak:
         self.command.signal(signal.SIGKILL)
         self.command.process.wait()
 
+    def stalled(self) -> str:
+        """End what does not go on; tell where its threads were and what the open runs did last."""
+        self.command.signal(signal.SIGABRT)
+        self.command.process.wait()
+        over = {line.run for line in self.lines() if line.verdict is not None}
+        begun = {line.run for line in self.lines()} - over
+        traces = (self.command.runs / run / "trace.jsonl" for run in sorted(begun))
+        last = [f"{each}: {_end(each, 600)}" for each in traces]
+        return "\n".join((*last, _end(self.place / "said", 12_000)))
+
     def containers(self, engine: Engine) -> list[ContainerInfo]:
         """Give those of its runs."""
         runs = {line.run for line in self.lines()}
         return [each for each in engine.containers(RUN) if each.labels.get(RUN) in runs]
+
+
+def _end(file: Path, length: int) -> str:
+    return file.read_text(errors="replace")[-length:] if file.exists() else "no such file"
 
 
 Fault = Callable[[Soak], None]
@@ -176,7 +192,8 @@ def _go_on(soak: Soak, turns: Mapping[str, Fault], tell: Callable[[str], object]
     while (over := soak.over()) < soak.trials:
         if over > seen:
             seen, since = over, time.monotonic()
-        assert time.monotonic() < since + STALLED, f"nothing goes on after {over} trials"
+        if time.monotonic() > since + STALLED:
+            raise AssertionError(f"nothing goes on after {over} trials\n{soak.stalled()}")
         if over >= next_at:
             name, fault = next(wanted)
             fault(soak)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.model import documents, yaml_tree
-from sandbox.model.seed import SeedFile
+from sandbox.model.seed import Seed, SeedFile
 from sandbox.tasks.drafts import seed_folder
 from tests.end_to_end.commands import sandbox
 from tests.end_to_end.project import Project
@@ -17,6 +17,11 @@ pytestmark = pytest.mark.engine
 
 def seeds(project: Project) -> Path:
     return project.folder / "task_repos/inflection/seeds.yaml"
+
+
+def noticing(seed: Seed) -> list[str]:
+    """The files of the tests that notice a seed."""
+    return sorted({test.partition("::")[0] for test in seed.fail_to_pass})
 
 
 @pytest.mark.thorough
@@ -95,7 +100,11 @@ def test_all_calls_of_a_function_are_mined(project: Project) -> None:
 def test_what_sanitizers_alone_notice_is_mined(project: Project) -> None:
     file = project.folder / "task_repos/cjson/seeds.yaml"
     stored = documents.load(file, SeedFile)
-    seed = next(each for each in stored.seeds if each.sanitized)
+    seed = next(each for each in stored.seeds if each.sanitized and len(noticing(each)) == 1)
+    # The other files of tests take minutes to compile under sanitizers, and do not notice it.
+    mining = file.with_name("mining.yaml")
+    fewer = f"tests: [{', '.join(noticing(seed))}]"
+    mining.write_text(re.sub("(?m)^tests: .*$", fewer, mining.read_text()))
     told = stored.model_copy(update={"seeds": (seed,)}).model_dump(mode="json")
     file.write_text(yaml_tree.text(told))
     held = sandbox("mine", "cjson", "--check", **project.environment)

@@ -24,8 +24,9 @@ from docker.errors import DockerException
 from sandbox.container import engines
 from sandbox.container.engines.base import ContainerInfo, Engine
 from sandbox.container.engines.docker import reach
-from sandbox.model.errors import EngineError
+from sandbox.model.errors import EngineError, StoreError
 from sandbox.model.experiment import Line
+from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
 from sandbox.run.run_containers import RUN
 from tests.chaos import daemons, own_engine
@@ -85,12 +86,21 @@ class Soak:
         self.command = Harmed(self.place, shows, options=("--jobs", str(self.at_once)))
 
     def lines(self) -> list[Line]:
-        """Read the journal, without a line that a kill has cut short."""
+        """Read the journal, without a line that a kill has cut short.
+
+        A run that had ended when the harness was killed may have no end there: its folder tells.
+        """
         journal = self.command.runs / "experiments" / NAME / "journal.jsonl"
         found = []
         for line in journal.read_text().splitlines() if journal.exists() else ():
             with suppress(ValueError):
                 found.append(Line.model_validate_json(line))
+        ended = {line.run for line in found if line.verdict is not None}
+        for begun in [line for line in found if line.run not in ended]:
+            with suppress(StoreError):
+                record = Store(self.command.runs).folder(begun.run).record()
+                if record.verdict is not None:
+                    found.append(begun.model_copy(update={"verdict": record.verdict}))
         return found
 
     def over(self) -> int:

@@ -8,8 +8,10 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model.experiment import Line
+from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
 from tests.chaos.soak import NAME, Soak, Use, problems
+from tests.sandbox.model.test_store import record
 
 
 @pytest.mark.engine
@@ -60,6 +62,15 @@ def test_what_is_lost_doubled_or_wrong_is_told(tmp_path: Path, engine: Engine) -
         "1 temporary files are left: ['left']",
         "a traceback was shown",
     ]
+
+
+def test_an_end_that_a_kill_has_kept_from_the_journal_counts(tmp_path: Path) -> None:
+    soak = journal(tmp_path, Line(cell=0, run="a"), Line(cell=1, run="b"), Line(cell=2, run="c"))
+    for run, verdict in (("a", Verdict.FAILED), ("b", None)):
+        folder = Store(soak.command.runs).folder(run)
+        folder.path.mkdir()
+        folder.save_record(record(run).model_copy(update={"verdict": verdict}))
+    assert soak.over() == 1
 
 
 @pytest.mark.parametrize(

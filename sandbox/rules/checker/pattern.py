@@ -9,10 +9,10 @@ is the digest of the refinement, and says so.
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TypeVar
 
 from sandbox.rules.checker.findings import Pattern
@@ -63,7 +63,9 @@ def _label(move: Move) -> str:
     edge = move.edge
     ends = ((step.name, step.observation and step.observation.error_code) for step in move.steps)
     deeds = [
-        end for end, same in groupby(ends) for _ in (range(1) if end[0] == "changed" else same)
+        end
+        for end, same in itertools.groupby(ends)
+        for _ in (range(1) if end[0] == "changed" else same)
     ]
     return json.dumps([edge.kind, edge.ends, edge.milestone is not None, deeds])
 
@@ -125,7 +127,7 @@ class _Trials:
 
 
 def _descriptions(shape: _Shape, colours: Colours, trials: _Trials) -> Iterator[str]:
-    """Yield a description for each way of telling apart what is alike."""
+    """Yield a description for each way of telling apart what is alike, but for the same again."""
     trials.made += 1
     if trials.made > TRIALS:
         return
@@ -136,12 +138,19 @@ def _descriptions(shape: _Shape, colours: Colours, trials: _Trials) -> Iterator[
     if alike is None:
         yield _written(shape, colours)
         return
+    known: set[str] = set()
     for chosen in alike:
         apart = tuple(
             2 * colour + (number != chosen and colour == colours[chosen])
             for number, colour in enumerate(colours)
         )
-        yield from _descriptions(shape, _refined(shape, apart), trials)
+        found = _descriptions(shape, _refined(shape, apart), trials)
+        first = next(found, None)
+        if first is None or first in known:
+            continue  # an automorphism leads to one that was chosen before: so does all else
+        for text in itertools.chain((first,), found):
+            known.add(text)
+            yield text
 
 
 def _written(shape: _Shape, colours: Colours) -> str:

@@ -11,6 +11,7 @@ is the digest of the refinement, and says so.
 import hashlib
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -103,16 +104,17 @@ def _ranked(keys: Sequence[Key]) -> Colours:
 def _refined(shape: _Shape, colours: Colours, rounds: int | None = None) -> Colours:
     """Split colours by those of the neighbours until nothing changes, or so many times."""
     wide = 2 * len(colours)  # more than any colour: a label and a colour are one number
-    out = [[(label * wide, to) for label, to in arcs] for arcs in shape.out]
-    into = [[(label * wide, to) for label, to in arcs] for arcs in shape.into]
     for _ in range(len(colours) if rounds is None else rounds):
+        members = Counter(colours)
         finer = _ranked(
             [
                 (
                     colour,
-                    tuple(sorted([label + colours[to] for label, to in out[number]])),
-                    tuple(sorted([label + colours[to] for label, to in into[number]])),
+                    tuple(sorted([label * wide + colours[to] for label, to in shape.out[number]])),
+                    tuple(sorted([label * wide + colours[to] for label, to in shape.into[number]])),
                 )
+                if members[colour] > 1
+                else (colour, (), ())  # nothing is left to tell it apart from
                 for number, colour in enumerate(colours)
             ]
         )

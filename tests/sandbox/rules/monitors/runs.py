@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from sandbox.model.event import ActionTaken, Entry, Event, FilesChanged, Observed
 from sandbox.model.observation import ErrorCode, Observation
+from sandbox.rules.monitors.steps import Step
 
 NO_OBSERVATION = object()
 
@@ -47,3 +48,13 @@ def step(
 
 def run(*steps: list[tuple[str | None, Event]]) -> tuple[Entry, ...]:
     return entries(*(event for each in steps for event in each))
+
+
+def ran(
+    command: str | None, code: int | None = 0, *, by: str = "run_command", cwd: str = "."
+) -> Step:
+    """A command that an action has run, and how it ended."""
+    arguments: dict[str, JsonValue] = {"cwd": cwd}
+    if command is not None:
+        arguments["command"] = command
+    return Step(1, by, arguments, Observation(result={"exit_code": code}))

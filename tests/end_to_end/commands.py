@@ -34,8 +34,8 @@ AT_START = ("PYTHON", "LC_", "LANG")
 """What Python reads of its environment when it starts."""
 
 SECONDS = 300
-VALIDATION_SECONDS = 900
-"""A whole validation takes minutes where other tests run beside it."""
+PATIENT_SECONDS = 900
+"""A whole validation, or mining, takes minutes where other tests run beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,12 @@ def sandbox(*arguments: str | Path, **environment: str) -> Ended:
 
 def validate(*arguments: str | Path, **environment: str) -> Ended:
     """Run `sandbox validate` to its end."""
-    return _run(VALIDATION_SECONDS, ("validate", *arguments), environment)
+    return _run(PATIENT_SECONDS, ("validate", *arguments), environment)
+
+
+def mine(*arguments: str | Path, **environment: str) -> Ended:
+    """Run `sandbox mine` to its end."""
+    return _run(PATIENT_SECONDS, ("mine", *arguments), environment)
 
 
 def _run(

@@ -9,7 +9,7 @@ import pytest
 from sandbox.model import documents, yaml_tree
 from sandbox.model.seed import Seed, SeedFile
 from sandbox.tasks.drafts import seed_folder
-from tests.end_to_end.commands import sandbox
+from tests.end_to_end.commands import mine, sandbox
 from tests.end_to_end.project import Project
 
 pytestmark = pytest.mark.engine
@@ -28,16 +28,16 @@ def noticing(seed: Seed) -> list[str]:
 def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
     seeds(project).unlink()
     words = ("inflection", "--count", "1", "--places", "2", "--seed", "11")
-    ended = sandbox("mine", *words, **project.environment)
+    ended = mine(*words, **project.environment)
     assert ended.code == 0, ended
     assert "tests pass without a defect" in ended.out
     (seed,) = documents.load(seeds(project), SeedFile).seeds
     assert seed.id in ended.out
     assert 0 < seed.figures.failing < seed.figures.of
     assert seed.figures.places == len(seed.kinds) == 2
-    held = sandbox("mine", "inflection", "--check", **project.environment)
+    held = mine("inflection", "--check", **project.environment)
     assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
-    more = sandbox("mine", "inflection", "--count", "1", "--json", **project.environment)
+    more = mine("inflection", "--count", "1", "--json", **project.environment)
     assert [each["id"] for each in json.loads(more.out)["seeds"]] == [
         each.id for each in documents.load(seeds(project), SeedFile).seeds if each.id != seed.id
     ]
@@ -47,12 +47,12 @@ def test_what_is_mined_is_written_down_and_holds(project: Project) -> None:
 def test_places_that_mask_each_other_are_mined(project: Project) -> None:
     seeds(project).unlink()
     words = ("inflection", "--count", "1", "--places", "3", "--masking")
-    ended = sandbox("mine", *words, **project.environment)
+    ended = mine(*words, **project.environment)
     assert ended.code == 0, ended
     (seed,) = documents.load(seeds(project), SeedFile).seeds
     assert seed.masking
     assert len(seed.edits) == seed.figures.places == 3
-    held = sandbox("mine", "inflection", "--check", **project.environment)
+    held = mine("inflection", "--check", **project.environment)
     assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
 
 
@@ -63,7 +63,7 @@ def test_a_seed_that_does_not_mask_is_told(project: Project) -> None:
     other = seed.model_copy(update={"masking": True})
     file = SeedFile(release="0.5.1", seeds=(other,)).model_dump(mode="json")
     seeds(project).write_text(yaml_tree.text(file))
-    ended = sandbox("mine", "inflection", "--check", **project.environment)
+    ended = mine("inflection", "--check", **project.environment)
     assert ended.code == 1, ended
     assert f"bad  {seed.id}  its places do not mask each other: " in ended.out
 
@@ -79,7 +79,7 @@ def test_a_seed_that_does_not_mask_is_told(project: Project) -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_a_mistake(words: tuple[str, ...], told: str) -> None:
-    ended = sandbox("mine", "inflection", *words)
+    ended = mine("inflection", *words)
     assert (ended.code, told in ended.err) == (2, True), ended
 
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_drawn_is_a_mistake(words: tuple[str, ...], told: str) ->
 def test_all_calls_of_a_function_are_mined(project: Project) -> None:
     seeds(project).unlink()
     words = ("inflection", "--count", "1", "--places", "4", "--wide")
-    ended = sandbox("mine", *words, **project.environment)
+    ended = mine(*words, **project.environment)
     assert ended.code == 0, ended
     (seed,) = documents.load(seeds(project), SeedFile).seeds
     assert seed.kinds == ("argument-order",) * seed.figures.places
@@ -107,11 +107,11 @@ def test_what_sanitizers_alone_notice_is_mined(project: Project) -> None:
     mining.write_text(re.sub("(?m)^tests: .*$", fewer, mining.read_text()))
     told = stored.model_copy(update={"seeds": (seed,)}).model_dump(mode="json")
     file.write_text(yaml_tree.text(told))
-    held = sandbox("mine", "cjson", "--check", **project.environment)
+    held = mine("cjson", "--check", **project.environment)
     assert (held.code, f"ok   {seed.id}" in held.out) == (0, True), held
     noticed = seed.model_copy(update={"sanitized": False})
     file.write_text(yaml_tree.text({**told, "seeds": [noticed.model_dump(mode="json")]}))
-    ended = sandbox("mine", "cjson", "--check", **project.environment)
+    ended = mine("cjson", "--check", **project.environment)
     assert f"bad  {seed.id}  no test notices it" in ended.out
 
 
@@ -121,10 +121,10 @@ def test_a_seed_that_does_not_hold_is_told(project: Project) -> None:
     other = seed.model_copy(update={"fail_to_pass": seed.fail_to_pass[:-1]})
     file = SeedFile(release="0.5.1", seeds=(other,)).model_dump(mode="json")
     seeds(project).write_text(yaml_tree.text(file))
-    ended = sandbox("mine", "inflection", "--check", **project.environment)
+    ended = mine("inflection", "--check", **project.environment)
     assert ended.code == 1, ended
     assert f"bad  {seed.id}  {len(seed.fail_to_pass)} tests fail, where" in ended.out
-    again = sandbox("mine", "inflection", "--check", "--json", **project.environment)
+    again = mine("inflection", "--check", "--json", **project.environment)
     assert again.code == 1
     assert [(each["seed"], each["holds"]) for each in json.loads(again.out)] == [(seed.id, False)]
 
@@ -141,13 +141,13 @@ def test_a_seed_that_an_agent_would_not_see_is_told(project: Project) -> None:
         ("pytest -q nowhere", 4, "would see the tests of inflection fail as they are"),
     ):
         mining.write_text(re.sub("(?m)^command: .*$", f"command: {command}", whole))
-        ended = sandbox("mine", "inflection", "--check", **project.environment)
+        ended = mine("inflection", "--check", **project.environment)
         assert ended.code == code, ended
         assert told in ended.out + ended.err
 
 
 def test_a_repository_without_a_description_is_a_mistake() -> None:
-    ended = sandbox("mine", "qs")
+    ended = mine("qs")
     assert ended.code == 2
     assert "can be mined" in ended.err
 
@@ -155,7 +155,7 @@ def test_a_repository_without_a_description_is_a_mistake() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [*seed_folder.names(), *seed_folder.estranged()])
 def test_every_seed_of_a_repository_holds(name: str) -> None:
-    ended = sandbox("mine", name, "--check")
+    ended = mine(name, "--check")
     assert ended.code == 0, ended.out
 
 

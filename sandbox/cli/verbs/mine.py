@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +18,7 @@ from sandbox.model.errors import UsageError
 OnLine = Callable[[str], None]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sandbox.cli.output_records import Mined, StoredSeed
     from sandbox.model.seed import Seed
@@ -96,16 +97,16 @@ def mine(
             mined.folder.store_passing(passing)
         tell = _nothing if as_json else typer.echo
         tell(f"{len(passing)} tests pass without a defect")
+        at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
+        if remark:
+            tell(remark)
         if check:
-            checked = list(_checked(miner, passing, tell))
+            checked = list(_checked(miner, passing, at_once, tell))
             if as_json:
                 outputs.write("mine checked", checked)
             raise typer.Exit(0 if all(each.holds for each in checked) else 1)
         if draw.sanitized:
             miner, passing = _under_sanitizers(miner, tell)
-        at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
-        if remark:
-            tell(remark)
         order = replace(order, jobs=at_once)
         found = _mine(miner, order, passing, (progress.doing, tell))
         if as_json:
@@ -210,14 +211,23 @@ def _under_sanitizers(miner: "Miner", tell: OnLine) -> tuple["Miner", frozenset[
     return watched, passing
 
 
-def _checked(miner: "Miner", passing: frozenset[str], tell: OnLine) -> "Iterator[StoredSeed]":
-    """Try each stored seed, those that sanitizers alone notice last."""
-    from sandbox.cli.output_records import StoredSeed
-
+def _checked(
+    miner: "Miner", passing: frozenset[str], jobs: int, tell: OnLine
+) -> "Iterator[StoredSeed]":
+    """Try the stored seeds, those that sanitizers alone notice last."""
     seeds = miner.mined.folder.seeds.seeds
-    for seed in sorted(seeds, key=lambda each: each.sanitized):
-        if seed.sanitized and miner.plain is None:
-            miner, passing = _under_sanitizers(miner, tell)
-        why = miner.holds(seed, passing)
+    yield from _held(miner, passing, jobs, tell, [each for each in seeds if not each.sanitized])
+    if watched := [each for each in seeds if each.sanitized]:
+        yield from _held(*_under_sanitizers(miner, tell), jobs, tell, watched)
+
+
+def _held(
+    miner: "Miner", passing: frozenset[str], jobs: int, tell: OnLine, seeds: "Sequence[Seed]"
+) -> "Iterator[StoredSeed]":
+    from sandbox.cli.output_records import StoredSeed
+    from sandbox.run.mine import at_once
+
+    found = at_once(miner.stop, jobs, partial(miner.holds, passing=passing), seeds)
+    for seed, why in zip(seeds, found, strict=True):
         tell(f"{coloured('bad' if why else 'ok ')}  {seed.id}  {line(why)}".rstrip())
         yield StoredSeed(seed=seed.id, holds=not why, why=why)

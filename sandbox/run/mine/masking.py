@@ -6,10 +6,10 @@ every failing test has two causes are then tried whole, and with each place mend
 
 import itertools
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from sandbox.model.seed import Seed
+from sandbox.run.mine.at_once import at_once
 from sandbox.run.mine.draw import Defect, candidates, drawn
 from sandbox.run.mine.masks import Masks, Noticed, stored
 from sandbox.run.mine.mine import Miner, Order, Same, Tried, same
@@ -48,15 +48,14 @@ def _drawn(miner: Miner, order: Order, passing: frozenset[str]) -> Iterator[Noti
     """Try places alone, some at once, in the order in which they are drawn."""
     found = candidates(miner.mined, order.kinds)
     places = itertools.islice(drawn(found, 1, order.number), order.tries)
-    with ThreadPoolExecutor(order.jobs) as pool:
-        while some := list(itertools.islice(places, order.jobs)):
-            noticed = pool.map(partial(_alone, miner, passing), some)
-            for (place,), tests in zip(some, noticed, strict=True):
-                if isinstance(tests, str):
-                    yield Tried((place,), None, tests)
-                else:
-                    yield Tried((place,), None, APART)
-                    yield Noticed(place, tests)
+    while some := list(itertools.islice(places, order.jobs)):
+        noticed = at_once(miner.stop, order.jobs, partial(_alone, miner, passing), some)
+        for (place,), tests in zip(some, noticed, strict=True):
+            if isinstance(tests, str):
+                yield Tried((place,), None, tests)
+            else:
+                yield Tried((place,), None, APART)
+                yield Noticed(place, tests)
 
 
 def _alone(

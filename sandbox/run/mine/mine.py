@@ -3,19 +3,22 @@
 import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sandbox.container.candidate import Candidate, CandidateFile, lay
-from sandbox.container.engines.base import Engine
+from sandbox.container.engines.base import Engine, Session
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.errors import EvidenceError
 from sandbox.model.grade import TestReport
 from sandbox.model.seed import Seed
 from sandbox.model.session import AGENT, Command
 from sandbox.run.fresh_session import FreshSession
+from sandbox.run.mine.at_once import at_once
 from sandbox.run.mine.draw import Defect, candidates, drawn
 from sandbox.run.mine.planted import planted, seed_of
 from sandbox.run.run_containers import begin
+from sandbox.run.stop import Stop
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.seeds.broken_files import described
 from sandbox.tasks.seeds.edits import edits_of, replanted
@@ -77,6 +80,8 @@ class Miner:
     """By which `sandbox gc` knows the containers."""
     plain: "Miner | None" = None
     """Under sanitizers: what tries without them, where no test may notice a defect."""
+    stop: Stop = field(default_factory=Stop)
+    """Ends what other threads try, after an interrupt."""
 
     def under_sanitizers(self) -> "Miner":
         """Give what tries defects there. UsageError where nothing says how."""
@@ -112,19 +117,19 @@ class Miner:
         drawn_ones = drawn(candidates(self.mined, order.kinds), order.places, order.number)
         defects = itertools.islice(drawn_ones, order.tries)
         left = order.count
-        with ThreadPoolExecutor(order.jobs) as pool:
-            while some := list(itertools.islice(defects, order.jobs)):
-                for tried in pool.map(lambda defect: self._try(defect, passing), some):
-                    if left == 0:
-                        return
-                    if tried.seed is None:
-                        yield tried
-                    elif same(tried.seed) in kept:
-                        yield Tried(tried.defect, None, "another seed is the same defect")
-                    else:
-                        kept.add(same(tried.seed))
-                        left -= 1
-                        yield tried
+        work = partial(self._try, passing)
+        while some := list(itertools.islice(defects, order.jobs)):
+            for tried in at_once(self.stop, order.jobs, work, some):
+                if left == 0:
+                    return
+                if tried.seed is None:
+                    yield tried
+                elif same(tried.seed) in kept:
+                    yield Tried(tried.defect, None, "another seed is the same defect")
+                else:
+                    kept.add(same(tried.seed))
+                    left -= 1
+                    yield tried
 
     def holds(self, seed: Seed, passing: frozenset[str]) -> str:
         """Say what is no longer true of a stored seed; empty where all is. Raises as `baseline`."""
@@ -155,7 +160,7 @@ class Miner:
             return Tried(defect, None, why)
         return Tried(defect, seed_of(self.mined, defect, files, failing, len(passing)))
 
-    def _try(self, defect: Defect, passing: frozenset[str]) -> Tried:
+    def _try(self, passing: frozenset[str], defect: Defect) -> Tried:
         if len(defect) > 1 and not all(self.matters(part, passing) for part in defect):
             return Tried(defect, None, "one of its places is not noticed for itself")
         return self.whole(defect, passing)
@@ -226,7 +231,7 @@ class Miner:
     def _ended(self, files: dict[str, bytes]) -> int | None:
         """Run the tests with changed files as an agent does; give how they end."""
         task = self.mined.task()
-        with begin(self.engine, task, self.image, self.run) as session:
+        with self._begun() as session:
             lay(_candidate(files), session, task.worktree)
             line = Command(
                 ("/bin/bash", "-c", self.mined.mining.command),
@@ -241,11 +246,12 @@ class Miner:
         task = self.mined.task()
         with (
             ThreadPoolExecutor(1) as pool,
-            FreshSession(
-                lambda: begin(self.engine, task, self.image, self.run), pool, early=False
-            ) as fresh,
+            FreshSession(self._begun, pool, early=False) as fresh,
         ):
             return fresh.tested(task, _candidate(files))
+
+    def _begun(self) -> Session:
+        return begin(self.stop.engine(self.engine), self.mined.task(), self.image, self.run)
 
 
 def _candidate(files: dict[str, bytes]) -> Candidate:

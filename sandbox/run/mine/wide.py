@@ -5,8 +5,9 @@ is no more than what tests can tell.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
+from sandbox.run.mine.at_once import at_once
 from sandbox.run.mine.mine import Miner, Order, Tried, same
 from sandbox.tasks.seeds.call_sites import call_sites
 from sandbox.tasks.seeds.mutations import Mutation
@@ -23,23 +24,23 @@ def wide(miner: Miner, order: Order, passing: frozenset[str]) -> Iterator[Tried]
     """
     kept = {same(seed) for seed in miner.mined.folder.seeds.seeds}
     left = order.count
-    with ThreadPoolExecutor(order.jobs) as pool:
-        for places in _likely(miner, order):
-            noticed = list(pool.map(lambda place: miner.matters(place, passing), places))
-            calls = tuple(place for place, told in zip(places, noticed, strict=True) if told)
-            if len(calls) < order.places:
-                yield Tried(calls, None, "too few of a function's calls are noticed")
-                continue
-            tried = miner.whole(calls[:MOST_CALLS], passing)
-            if tried.seed is not None and same(tried.seed) in kept:
-                tried = Tried(calls, None, "another seed is the same defect")
-            yield tried
-            if tried.seed is None:
-                continue
-            kept.add(same(tried.seed))
-            left -= 1
-            if left == 0:
-                return
+    matters = partial(miner.matters, passing=passing)
+    for places in _likely(miner, order):
+        noticed = list(at_once(miner.stop, order.jobs, matters, places))
+        calls = tuple(place for place, told in zip(places, noticed, strict=True) if told)
+        if len(calls) < order.places:
+            yield Tried(calls, None, "too few of a function's calls are noticed")
+            continue
+        tried = miner.whole(calls[:MOST_CALLS], passing)
+        if tried.seed is not None and same(tried.seed) in kept:
+            tried = Tried(calls, None, "another seed is the same defect")
+        yield tried
+        if tried.seed is None:
+            continue
+        kept.add(same(tried.seed))
+        left -= 1
+        if left == 0:
+            return
 
 
 def _likely(miner: Miner, order: Order) -> list[list[Mutation]]:

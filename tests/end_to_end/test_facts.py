@@ -120,6 +120,28 @@ def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
         assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
 
 
+REBASE = "git stash -q; git rebase -q --force-rebase HEAD~1"
+AMEND = "git commit -q --amend --no-verify --no-edit"
+
+
+@pytest.mark.parametrize(
+    ("line", "hooked"),
+    [
+        (REBASE, True),
+        (f"git stash -q; git checkout -qb other HEAD~1; git cherry-pick main; {AMEND}", True),
+        (f"echo >> {NOTE}; git add {NOTE}; {AMEND}", False),
+        (f"git commit -q --amend --no-verify -m 'x: z' -m 'Refs: HUM-214' {NOTE}", False),
+        (f"chmod +x {NOTE}; git add {NOTE}; {AMEND}", False),
+        (f"{REBASE} -x 'echo >> {NOTE}; git add {NOTE}; {AMEND}'", False),
+    ],
+)
+def test_a_commit_that_is_made_anew_is_hooked_as_the_one_with_its_content(
+    happen: Happen, line: str, hooked: bool
+) -> None:
+    *_, commit = only(Committed, happen(EDIT, f"{COMMIT} {NOTE}", line))
+    assert (commit.hooked, set(commit.hooks) >= {"pre-commit"}) == (hooked, hooked)
+
+
 def test_a_branch_that_others_move_while_git_commits_is_not_taken_for_its_own(
     happen: Happen,
 ) -> None:
@@ -129,6 +151,8 @@ def test_a_branch_that_others_move_while_git_commits_is_not_taken_for_its_own(
     commits = only(Committed, happen(EDIT, line))
     assert len({commit.id for commit in commits}) == 1
     assert commits[-1].hooked is False
+    *_, anew = only(Committed, happen(EDIT, line, REBASE))
+    assert (anew.id != commits[-1].id, anew.hooked) == (True, False)
 
 
 @pytest.mark.slow

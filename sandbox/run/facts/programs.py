@@ -68,6 +68,8 @@ class Programs:
         self._hooks: list[_Hook] = []
         self._made: list[tuple[Committed, frozenset[int]]] = []
         """Commits that hooks agreed to, and the execs of git that run as they were made."""
+        self._failed: set[str] = set()
+        """Commits that were taken for that of a git which then failed."""
         self.sees = sees
 
     def seen(self, execution: Exec) -> None:
@@ -103,12 +105,17 @@ class Programs:
         self._made = [one for one in self._made if execution.number not in one[1]]
         if end.exit_code == 0:
             return ()
+        self._failed.update(each.id for each in over)
         return tuple(each.model_copy(update={"hooked": False, "hooks": ()}) for each in over)
 
     def made(self, commit: Committed) -> None:
         """Take a commit for that of the git that runs now."""
         if commit.hooked and commit.hooks:
             self._made.append((commit, self._innermost))
+
+    def stands(self, commit: str) -> bool:
+        """Whether the git that a commit was taken for has ended well."""
+        return commit not in self._failed and all(commit != each.id for each, _ in self._made)
 
     @property
     def running(self) -> tuple[str, ...]:

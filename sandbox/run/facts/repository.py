@@ -22,6 +22,9 @@ FILES_BYTES = 4 << 20
 STASH = "refs/stash"
 STASH_LOG = "logs/refs/stash"
 
+_Made = tuple[str, int, tuple[tuple[str, tuple[bytes, str] | None], ...]]
+"""A commit's message, the number of its parents, and mode and blob at the paths it changes."""
+
 
 class Repository:
     """A repository whose `.git` is watched. What cannot be read moves nothing."""
@@ -33,6 +36,8 @@ class Repository:
         self._refs: dict[str, str] = {**state.refs, "HEAD": state.head}
         self._known = {value for value in self._refs.values() if git.is_id(value)}
         self._index = ""
+        self._agreed: dict[_Made, Committed] = {}
+        """The last commit of this run with such a content that hooks agreed to."""
 
     def take(self, name: str, touch: Touch) -> Iterator[Fact]:
         """Take a touch of a file, by its path below `.git`."""
@@ -99,23 +104,37 @@ class Repository:
             new = history.new(self._known, [tip])
             trees = {commit.id: history.tree(commit.id) for commit in new}
             files = {commit.id: _files(history, commit) for commit in new}
+            made = {commit.id: _made(history, commit) for commit in new}
         except GitProblem:
-            new, trees, files = (), {}, {}
+            new, trees, files, made = (), {}, {}, {}
         self._known.add(tip)
         for commit in new:
             merge = len(commit.parents) > 1
-            one = commit.id == tip and len(new) == 1
-            hooked = self._programs.are_enough(hooks, merge=merge)
-            yield Committed(
+            own = hooks if commit.id == tip and len(new) == 1 else ()
+            asked = self._programs.are_enough(own, merge=merge)
+            like = self._agreed.get(made[commit.id])
+            if not asked and like is not None and self._programs.stands(like.id):
+                own = like.hooks  # a rebase makes commits anew without asking again
+            hooked = self._programs.are_enough(own, merge=merge)
+            fact = Committed(
                 ref=ref,
                 id=commit.id,
                 tree=trees[commit.id],
                 parents=commit.parents,
                 paths=commit.paths,
                 files=files[commit.id],
-                hooks=hooks if one else (),
-                hooked=(hooked and one) if self._programs.sees else None,
+                hooks=own,
+                hooked=hooked if self._programs.sees else None,
             )
+            if asked:
+                self._agreed[made[commit.id]] = fact
+            yield fact
+
+
+def _made(history: History, commit: Commit) -> _Made:
+    """Give what a commit says and does, wherever it stands."""
+    entries = ((path, history.entry(commit.id, paths.raw(path))) for path in commit.paths)
+    return commit.message, len(commit.parents), tuple(entries)
 
 
 def _files(history: History, commit: Commit) -> dict[str, str | None] | None:

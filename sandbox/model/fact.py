@@ -101,7 +101,7 @@ class Committed(Record):
     where these are many or large."""
     hooks: tuple[str, ...]
     """The repository's own hooks that git, which was making it, had run and that had agreed; or had
-    run for one of the same message and content, of which it is made anew, as by a rebase."""
+    run for one of the same message and changes, of which it is made anew, as by a rebase."""
     hooked: bool | None
     """Whether these are all that an ordinary commit runs; None where programs are not seen."""
 

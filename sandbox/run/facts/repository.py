@@ -22,8 +22,8 @@ FILES_BYTES = 4 << 20
 STASH = "refs/stash"
 STASH_LOG = "logs/refs/stash"
 
-_Made = tuple[str, int, tuple[tuple[str, tuple[bytes, str] | None], ...]]
-"""A commit's message, the number of its parents, and mode and blob at the paths it changes."""
+_Made = tuple[str, int, tuple[tuple[object, ...], ...]]
+"""A commit's message, how many parents it has, and at each path mode and blob before and after."""
 
 
 class Repository:
@@ -133,8 +133,11 @@ class Repository:
 
 def _made(history: History, commit: Commit) -> _Made:
     """Give what a commit says and does, wherever it stands."""
-    entries = ((path, history.entry(commit.id, paths.raw(path))) for path in commit.paths)
-    return commit.message, len(commit.parents), tuple(entries)
+    both = (*commit.parents[:1], commit.id)
+    entries = tuple(
+        (path, *(history.entry(each, paths.raw(path)) for each in both)) for path in commit.paths
+    )
+    return commit.message, len(commit.parents), entries
 
 
 def _files(history: History, commit: Commit) -> dict[str, str | None] | None:

@@ -120,7 +120,9 @@ def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
         assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
 
 
-REBASE = "git stash -q; git rebase -q --force-rebase HEAD~1"
+LATER = "export GIT_COMMITTER_DATE=2040-01-01T00:00:00Z"
+"""In the same second a commit that is made anew would be the same one."""
+REBASE = f"{LATER}; git stash -q; git rebase -q --force-rebase HEAD~1"
 AMEND = "git commit -q --amend --no-verify --no-edit"
 
 
@@ -138,7 +140,8 @@ AMEND = "git commit -q --amend --no-verify --no-edit"
 def test_a_commit_that_is_made_anew_is_hooked_as_the_one_with_its_content(
     happen: Happen, line: str, hooked: bool
 ) -> None:
-    *_, commit = only(Committed, happen(EDIT, f"{COMMIT} {NOTE}", line))
+    first, *_, commit = only(Committed, happen(EDIT, f"{COMMIT} {NOTE}", f"{LATER}; {line}"))
+    assert (first.hooked, first.id != commit.id) == (True, True)
     assert (commit.hooked, set(commit.hooks) >= {"pre-commit"}) == (hooked, hooked)
 
 

@@ -55,6 +55,7 @@ ORDER = {
         {"parameters", "python_tests"},
         {"differences", "misspelt", "misspelt_tests", "plans", "sources", "template"},
         {"drafts", "released"},
+        {"features"},
         {"library"},
         {"repos", "suites"},
         {"choice", "harvested", "images", "seeds"},

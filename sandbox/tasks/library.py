@@ -20,6 +20,7 @@ from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
 from sandbox.tasks import misspelt, released
 from sandbox.tasks.drafts import seed_tasks
+from sandbox.tasks.features import feature_tasks
 from sandbox.tasks.plans import compiler, operators
 from sandbox.tasks.plans.variant import Variant
 
@@ -94,6 +95,11 @@ def load_to_record(name: str) -> LoadedTask:
         raise UsageError(
             f"{name} is made of a seed: its tests are those that were found when it was mined.",
             f"sandbox mine {name.partition('/')[0]} --check tries them again.",
+        )
+    if name not in known and feature_tasks.folder(name) is not None:
+        raise UsageError(
+            f"{name} is drawn: its cases come with it, and its tests are the repository's.",
+            f"sandbox mine {name.partition('/')[0]} --check tries those again.",
         )
     if name not in known:
         raise _unknown(name, sorted(known))
@@ -177,7 +183,7 @@ def case_schema() -> str:
 def _folder(name: str) -> Path:
     """Find the folder of a task, or of one that is made of a seed."""
     known = _folders()
-    folder = known.get(name) or seed_tasks.folder(name)
+    folder = known.get(name) or seed_tasks.folder(name) or feature_tasks.folder(name)
     if folder is None:
         raise _unknown(name, sorted(known))
     return folder

@@ -2,7 +2,8 @@
 
 It may be `like` another one, of which it has everything but what it gives itself: mappings
 are joined, so are lists whose members have an `id` (or, of statements, `says`); all else is
-replaced. A new member goes to the end, or `ahead_of` another one; what is null is left out.
+replaced. A new member goes to the end, or `ahead_of` another one; what is null is left out, and so
+is a member with `left_out`.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from sandbox.model.places import TASK
 from sandbox.tasks.template import read
 
 DRAFTS = Path(__file__).parent
-LIKE, AHEAD = "like", "ahead_of"
+LIKE, AHEAD, LEFT_OUT = "like", "ahead_of", "left_out"
 NEEDS, WORDS = "needs", "words"
 """What not every seed has, and what the places of a prompt say that differ between drafts."""
 MIRROR, NESTED, PROJECT = "mirror.yaml", "nested.md", "project"
@@ -45,7 +46,11 @@ def names() -> list[str]:
 
 def load(name: str) -> Layout:
     """Read a draft, with all that it is like."""
-    folder = DRAFTS / name
+    return load_at(DRAFTS / name)
+
+
+def load_at(folder: Path) -> Layout:
+    """Read what lies in a folder that may be like a draft."""
     task = read(folder / TASK)
     like, needs, words = task.pop(LIKE, None), task.pop(NEEDS, ""), task.pop(WORDS, {})
     base = load(like) if like else Layout({}, {}, None, None)
@@ -81,6 +86,9 @@ def _joined_members(base: list[Any], own: list[Any], key: str) -> list[Any]:
     found = {each[key]: each for each in base}
     order = list(found)
     for each in own:
+        if each.get(LEFT_OUT):
+            order.remove(each[key])
+            continue
         before = each.pop(AHEAD, None)
         if each[key] in found:
             found[each[key]] = _joined(found[each[key]], each)

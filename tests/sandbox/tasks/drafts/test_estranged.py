@@ -48,7 +48,9 @@ def test_its_seeds_fit_it_and_its_own_names_are_gone(name: str) -> None:
         seed.id for seed in original.seeds.seeds
     ]
     for seed in found.folder.seeds.seeds:
-        assert edits_of(found, replanted(found, seed)) == seed.edits
+        # files under other names stand in another order
+        edits = sorted(seed.edits, key=lambda edit: (edit.path, edit.line))
+        assert list(edits_of(found, replanted(found, seed))) == edits
         assert set(seed.fail_to_pass) <= set(found.folder.passing)
     assert len(found.folder.passing) == len(original.passing)
 

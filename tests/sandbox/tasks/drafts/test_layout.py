@@ -54,6 +54,12 @@ def test_what_is_null_is_left_out(drafts: Path) -> None:
     assert layout.load("own").task == {"tags": ["one", "two"]}
 
 
+def test_a_member_can_be_left_out(drafts: Path) -> None:
+    (drafts / "own").mkdir()
+    (drafts / "own/task.yaml").write_text("like: base\nrules: [{id: first, left_out: true}]\n")
+    assert layout.load("own").task["rules"] == [{"id": "last"}]
+
+
 def test_files_of_its_own_stand_in_the_place_of_the_others(drafts: Path) -> None:
     (drafts / "own/hooks").mkdir(parents=True)
     (drafts / "own/task.yaml").write_text("like: base\n")

@@ -1,0 +1,1 @@
+"""Features that are asked for by a specification of numbered clauses, drawn from a number."""

@@ -108,7 +108,7 @@ def test_the_page_has_each_clause_under_its_number() -> None:
     assert any(isinstance(each, Exemption) for each in specification.clauses)
 
 
-CONDITIONS = {
+CONDITIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "heavier": ({"weight": 6001}, {"weight": 6000}),
     "lighter": ({"weight": 5999}, {"weight": 6000}),
     "valued": ({"value": 6000}, {"value": 5999}),
@@ -163,8 +163,8 @@ EFFECTS: dict[str, dict[str, object]] = {
         "kind": (3, "swift", ["A", "B"]),
     },
 }
-"""What comes of 1000 cents, 3 days, the kind `basic` and the marks A and B, for 7, and 2 as k, by an
-order with a weight of 5001, a value of 9001 and 301 kilometres."""
+"""What comes of 1000 cents, 3 days, the kind `basic` and the marks A and B, for 7, and 2 as k,
+of an order with a weight of 5001, a value of 9001 and 301 kilometres."""
 
 
 @pytest.mark.parametrize("name", kinds().conditions)

@@ -46,6 +46,8 @@ class Mining(Record):
     """How long all tests together may take; a defect that makes them take longer is left out."""
     sanitized: Sanitized | None = Field(default=None, exclude_if=lambda it: it is None)
     """For the framework `unity`."""
+    costs: tuple[str, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """Globs of test files that count what calls cost."""
 
 
 class Edit(Record):

@@ -41,6 +41,9 @@ class Draw:
     sanitized: Annotated[
         bool, typer.Option("--sanitized", help="Only what tests notice under sanitizers alone.")
     ] = False
+    costs: Annotated[
+        bool, typer.Option("--costs", help="Only what tests notice by counting operations.")
+    ] = False
     kind: Annotated[
         list[str] | None, typer.Option(help="Only this kind of defect; may be repeated.")
     ] = None
@@ -107,6 +110,8 @@ def mine(
             raise typer.Exit(0 if all(each.holds for each in checked) else 1)
         if draw.sanitized:
             miner, passing = _under_sanitizers(miner, tell)
+        if draw.costs:
+            miner = miner.by_costs()
         order = replace(order, jobs=at_once)
         found = _mine(miner, order, passing, (progress.doing, tell))
         if as_json:

@@ -9,8 +9,10 @@ from functools import partial
 from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model.agent_environment import ENVIRONMENT
-from sandbox.model.errors import EvidenceError
+from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.model.glob import Globs
 from sandbox.model.grade import TestReport
+from sandbox.model.places import MINING
 from sandbox.model.seed import Seed
 from sandbox.model.session import AGENT, Command
 from sandbox.run.fresh_session import FreshSession
@@ -80,12 +82,23 @@ class Miner:
     """By which `sandbox gc` knows the containers."""
     plain: "Miner | None" = None
     """Under sanitizers: what tries without them, where no test may notice a defect."""
+    costs: bool = False
+    """Whether a defect is kept only if no other tests notice it than those that count costs."""
     stop: Stop = field(default_factory=Stop)
     """Ends what other threads try, after an interrupt."""
 
     def under_sanitizers(self) -> "Miner":
         """Give what tries defects there. UsageError where nothing says how."""
         return replace(self, mined=self.mined.under_sanitizers(), plain=self)
+
+    def by_costs(self) -> "Miner":
+        """Give what keeps a defect only for its costs. UsageError where nothing counts them."""
+        if not self.mined.mining.costs:
+            raise UsageError(
+                f"No tests of {self.mined.repository.name} count what calls cost.",
+                f"Name some by `costs` in {self.mined.folder.path / MINING}: docs/seeds.md.",
+            )
+        return replace(self, costs=True)
 
     def baseline(self) -> frozenset[str]:
         """Give the tests that pass without a defect, each of three times.
@@ -219,9 +232,14 @@ class Miner:
             return [], "tests can no longer be loaded, or break outside of themselves"
         if not failing:
             return [], UNNOTICED
+        if self.costs and any(not self._counts(test) for test in failing):
+            return [], "tests notice it that do not count what calls cost"
         if len(failing) > MOST * len(passing):
             return [], "most tests notice it"
         return failing, ""
+
+    def _counts(self, test: str) -> bool:
+        return Globs(self.mined.mining.costs).match(test.partition("::")[0])
 
     def _unseen(self, files: dict[str, bytes]) -> str:
         """Say why an agent that runs the tests would not see them fail; empty where it would."""

@@ -48,6 +48,12 @@ PYTHON = {
     "none-or-empty": ("a is None", "not a"),
     "encoding": ("open(a, encoding='utf-8')", "open(a, encoding='latin-1')"),
     "pattern": ("re.match(r'a+b*', c)", "re.match(r'a*b*', c)"),
+    "scanned-membership": ("a in b", "a in list(b)"),
+    "counted-length": ("len(a)", "sum(1 for _ in a)"),
+    "gathered-first": ("any(a for a in b)", "any(list(a for a in b))"),
+    "gathered-argument": ("for a in b:\n    c", "for a in list(b):\n    c"),
+    "lost-memory": ("@cache\ndef f(): pass", "def f(): pass"),
+    "unbounded-memory": ("deque(a, maxlen=b)", "deque(a, maxlen=None)"),
 }
 OTHERS = [
     ("a.js", "boundary", "a >= b;", "a > b;"),

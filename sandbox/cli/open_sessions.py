@@ -55,7 +55,10 @@ def bury(folder: "RunFolder", engine: "Engine") -> list[str]:
 
 
 def find_open(store: "Store", name: str) -> "RunFolder":
-    """The run that a name means; UsageError where nobody can call it any more, or ever could."""
+    """The run that a name means; UsageError where nobody can call it any more, or ever could.
+
+    What that says names no task: a variant's name would tell the caller what it is made of.
+    """
     folder = store.find(name)
     if folder.calls.exists():
         return folder
@@ -63,9 +66,9 @@ def find_open(store: "Store", name: str) -> "RunFolder":
     if record.ended:
         raise UsageError(
             f"{folder.id} is over: {record.verdict}.",
-            f"`sandbox show {folder.id[:8]}` says why. `sandbox open {record.task}` opens another.",
+            f"`sandbox show {folder.id[:8]}` says why. `sandbox open TASK` opens another.",
         )
     raise UsageError(
         f"{folder.id} is not an open session.",
-        f"`sandbox tasks` lists those that are. `sandbox open {record.task}` opens one.",
+        "`sandbox tasks` lists those that are. `sandbox open TASK` opens one.",
     )

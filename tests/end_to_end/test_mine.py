@@ -75,6 +75,7 @@ def test_a_seed_that_does_not_mask_is_told(project: Project) -> None:
         (("--wide",), "several calls of one function"),
         (("--wide", "--masking", "--places", "4"), "several calls of one function"),
         (("--sanitized",), "not mined under sanitizers"),
+        (("--costs",), "No tests of inflection count what calls cost"),
         (("--kind", "bad-luck"), "no kind 'bad-luck'"),
     ],
 )
@@ -94,6 +95,18 @@ def test_all_calls_of_a_function_are_mined(project: Project) -> None:
     lines = "".join(edit.before for edit in seed.edits).splitlines()
     assert len(lines) == seed.figures.places >= 4
     assert all("_irregular(" in line for line in lines)
+
+
+@pytest.mark.slow
+def test_what_costs_more_alone_is_mined(project: Project) -> None:
+    file = project.folder / "task_repos/more-itertools/seeds.yaml"
+    file.unlink()
+    words = ("more-itertools", "--costs", "--count", "1", "--kind", "unbounded-memory")
+    ended = mine(*words, **project.environment)
+    assert ended.code == 0, ended
+    (seed,) = documents.load(file, SeedFile).seeds
+    assert seed.kinds == ("unbounded-memory",)
+    assert noticing(seed) == ["tests/test_costs.py"]
 
 
 @pytest.mark.slow

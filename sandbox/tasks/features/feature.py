@@ -92,7 +92,7 @@ def _filling(of: SeedFolder, path: PurePath, specification: Specification, numbe
         "stated": [f"must {place}", "collateral"],
         "never": never,
         "files": graded,
-        "tested": [f"tests {path}" for path in graded],
+        "tested": [f"tests {test}" for test in graded],
         "failing": 0,
         "changed": [place],
         "defects": [],

@@ -83,7 +83,7 @@ def _check(file: TaskFile, of: SeedFolder) -> None:
         raise UsageError(
             f"A rule cannot follow which tests `{command}` runs: it should run all of"
             f" {', '.join(sorted(wanted))}.",
-            f"Write another `command` into {of.path / MINING}, or plant it `--draft bare`.",
+            f"Write another `command` into {of.path / MINING}; the draft `bare` has no such rules.",
         )
 
 

@@ -8,7 +8,7 @@ from sandbox.tasks.drafts import kept_folder, seed_folder
 from sandbox.tasks.features import feature
 from sandbox.tasks.features.drawn_clauses import LEAST, MOST
 
-NAME = re.compile(r"(?P<repo>[^/]+)/clauses-(?P<count>[1-9][0-9]?)-(?P<number>[1-9][0-9]{0,5})")
+NAME = re.compile(r"(?P<repo>[^/]+)/clauses-(?P<count>[1-9][0-9]*)-(?P<number>[1-9][0-9]{0,5})")
 OWN = Path(__file__).parent
 
 

@@ -63,7 +63,7 @@ ORDER = {
         {"imports"},
     ),
     "grading": (
-        {"patience"},
+        {"patience", "script_values"},
         {
             "dimensions",
             "draws",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from sandbox.grading import script_values
 from sandbox.model.draw import (
     Draw,
     DrawBoolean,
@@ -15,6 +16,7 @@ from sandbox.model.draw import (
     DrawInteger,
     DrawJoined,
     DrawList,
+    DrawScript,
     DrawString,
     DrawText,
     DrawTuple,
@@ -24,6 +26,9 @@ from sandbox.model.draw import (
 MANY = 10**12
 """More inputs than anybody asks for."""
 
+AS_RECORDED = 0.25
+"""Of the scripts that are drawn, how many keep the values that they were written with."""
+
 CONSTANTS = {"nan": float("nan"), "infinity": float("inf"), "-infinity": float("-inf")}
 
 
@@ -32,9 +37,9 @@ class Chance(random.Random):
 
     def __init__(self, seed: str) -> None:
         super().__init__(seed)
-        self._left: dict[int, tuple[DrawChoice, list[Input]]] = {}
+        self._left: dict[int, tuple[DrawChoice | DrawScript, list[Input]]] = {}
 
-    def dealt(self, draw: DrawChoice) -> Input:
+    def dealt(self, draw: DrawChoice | DrawScript) -> Input:
         """Give one of a draw's values: each comes once, in a drawn order, before one comes again.
 
         Two draws of the same values are two: their orders have nothing to do with each other.
@@ -82,6 +87,9 @@ def _drawn(draw: Draw, chance: Chance) -> Any:  # noqa: ANN401 - one for each ki
             return str(drawn(draw.of, chance))
         case DrawJoined():
             return "".join(str(drawn(each, chance)) for each in draw.of)
+        case DrawScript():
+            lines = [str(line) for line in drawn(chance.dealt(draw), chance)]
+            return lines if chance.random() < AS_RECORDED else script_values.varied(lines, chance)
         case DrawConstant():
             return CONSTANTS[draw.of] if isinstance(draw.of, str) else draw.of
 
@@ -130,6 +138,8 @@ def possible(value: Input) -> int:
             return prod(possible(each) for each in value.of)
         case DrawText():
             return possible(value.of)
+        case DrawScript():
+            return sum(script_values.possible(lines) for lines in value.of)
     return 1
 
 

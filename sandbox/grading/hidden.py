@@ -16,8 +16,10 @@ from pathlib import Path
 from sandbox.container.candidate import Candidate, lay
 from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
-from sandbox.grading.cases import Ground, run_at_a_shell, run_cases
+from sandbox.grading.cases import Ground, at_a_shell, run_at_a_shell, run_cases
+from sandbox.grading.cases.calls import Undamaged, scripts
 from sandbox.grading.cases.case_builds import Built, build
+from sandbox.grading.cases.undamaged import expected
 from sandbox.grading.file_runs import broken, run_files
 from sandbox.grading.files import Files
 from sandbox.grading.frameworks import framework_of
@@ -50,6 +52,9 @@ def run_tests(
         tuple(path for path in candidate.deleted if path not in graded),
         candidate.refused,
     )
+    testers = Testers(session)
+    cases = _Cases(task, session, testers, seed or secrets.token_hex(16))
+    cases.ask_the_undamaged()
     before = Files.of(session, task.worktree, (*own.files, *own.deleted))
     failed = lay(own, session, task.worktree)
     if failed:
@@ -57,11 +62,9 @@ def run_tests(
         return broken(f"the candidate does not fit the repository: {safe(path)}: {why}")
     if (script := task.task.tests.script) is not None:
         return run_script(task, session, hidden, script)
-    testers = Testers(session)
     place = Place(drawn_folder(), task.worktree, frozenset(hidden), frozenset(own.files))
     _open_up(session, task.worktree)
-    cases = _Cases(task, session, testers)
-    cases.apart(seed or secrets.token_hex(16))
+    cases.apart()
     tests = sorted(graded | {path for path in hidden if framework and framework.is_test_file(path)})
     if framework is None or not tests:
         return TestReport(outcomes={}, cases=cases.at_a_shell())
@@ -84,10 +87,30 @@ class _Cases:
     task: LoadedTask
     session: Session
     testers: Testers
+    seed: str
     report: CaseReport | None = None
     built: Built = field(default_factory=Built)
+    _undamaged: dict[str, Undamaged] = field(default_factory=dict)
+    """By the seed of a round."""
 
-    def apart(self, seed: str) -> None:
+    def ask_the_undamaged(self) -> None:
+        """Find what scripts have to give, while nothing of a candidate is there yet."""
+        declared, file = self.task.task.tests.cases, self.task.cases
+        if declared is None or declared.undamaged is None or file is None:
+            return
+        _open_up(self.session, self.task.worktree)
+        patch = self.task.folder / declared.undamaged
+        asked = {
+            (seed, case): each
+            for seed in (self.seed, at_a_shell(self.seed))
+            for case, each in scripts(file, seed).items()
+        }
+        told = expected(self.session, self.task.worktree, patch, [*asked.values()])
+        for (seed, case), group in zip(asked, told, strict=True):
+            of_round = self._undamaged.setdefault(seed, {})
+            of_round.update({(case, number): each for number, each in enumerate(group)})
+
+    def apart(self) -> None:
         """Build, and call everything as users who can touch nothing else."""
         declared = self.task.task.tests.cases
         if declared is None or self.task.cases is None:
@@ -95,15 +118,17 @@ class _Cases:
         if declared.build is not None:
             where = (self.session, self.task.worktree, self.testers)
             self.built = build(declared.build, self.task.folder, *where)
-        self.report = run_cases(self.task.cases, self._reference, seed, self._ground, self.built)
+        undamaged = self._undamaged.get(self.seed)
+        how = (self._reference, self.seed, self._ground, self.built, undamaged)
+        self.report = run_cases(self.task.cases, *how)
         self.session.kill_all()
 
     def at_a_shell(self) -> CaseReport | None:
         """Call it once more as the agent would; nothing else is judged afterwards."""
         if self.report is not None and self.task.cases is not None:
-            self.report = run_at_a_shell(
-                self.task.cases, self._reference, self.report, self._ground, self.built
-            )
+            undamaged = self._undamaged.get(at_a_shell(self.seed))
+            how = (self._reference, self.report, self._ground, self.built, undamaged)
+            self.report = run_at_a_shell(self.task.cases, *how)
             self.session.kill_all()
         return self.report
 

@@ -14,6 +14,7 @@ SUBJECT_INPUTS = {
     "http": {"method", "path", "headers", "body", "json"},
     "mcp": {"tool", "arguments"},
     "file": {"pattern"},
+    "script": {"lines"},
 }
 """By kind of subject: what a call may say."""
 
@@ -58,8 +59,17 @@ class FileSubject(Record):
     """Relative to the worktree."""
 
 
+class ScriptSubject(Record):
+    """Python in a process of its own, in the worktree, where lines are evaluated one by one.
+
+    `module:attribute(...)` names what is imported, `_0` what the first line has given.
+    """
+
+    kind: Literal["script"]
+
+
 Subject = Annotated[
-    FunctionSubject | CommandSubject | HttpSubject | McpSubject | FileSubject,
+    FunctionSubject | CommandSubject | HttpSubject | McpSubject | FileSubject | ScriptSubject,
     Field(discriminator="kind"),
 ]
 
@@ -93,11 +103,13 @@ class Expect(Record):
     reference: str | None = None
     """A function of the task's reference file, called with the same input on the host."""
     raises: Raises | None = None
+    undamaged: Literal[True] | None = None
+    """Of a script: what its lines give where the patch of `tests.cases.undamaged` is applied."""
 
     @model_validator(mode="after")
     def _is_one(self) -> "Expect":
         if len(self.model_fields_set) != 1:
-            raise ValueError("needs exactly one of value, reference and raises")
+            raise ValueError("needs exactly one of value, reference, raises and undamaged")
         return self
 
 
@@ -169,3 +181,5 @@ def _check_rows(case: Case, kind: str) -> None:
             raise ValueError(f"{case.id}: a {kind} takes {', '.join(sorted(known))}, not {names}")
         if row.expect.raises is not None and kind != "function":
             raise ValueError(f"{case.id}: only a function raises")
+        if (row.expect.undamaged is None) is (kind == "script"):
+            raise ValueError(f"{case.id}: `undamaged` is for scripts, and scripts are for it")

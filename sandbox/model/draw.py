@@ -121,6 +121,17 @@ class DrawJoined(_Draw):
     of: tuple["Input", ...] = Field(min_length=1)
 
 
+class DrawScript(_Draw):
+    """A script out of some, as it is or with other values in its lines.
+
+    A digit becomes another one, a letter another one of its case, or a text grows by some letters;
+    what is one value in all lines stays one.
+    """
+
+    draw: Literal["script"]
+    of: tuple[tuple[str, ...], ...] = Field(min_length=1)
+
+
 class DrawConstant(_Draw):
     """A value that YAML has no word for."""
 
@@ -139,6 +150,7 @@ Draw: TypeAlias = (
     | DrawTuple
     | DrawText
     | DrawJoined
+    | DrawScript
     | DrawConstant
 )
 

@@ -119,6 +119,9 @@ class Seed(Record):
     """Whether just these tests fail whichever of its edits is taken back alone."""
     sanitized: bool = Field(default=False, exclude_if=lambda it: not it)
     """Whether its tests fail under sanitizers alone."""
+    calls: tuple[tuple[str, ...], ...] = Field(default=(), exclude_if=lambda it: not it)
+    """Scripts recorded from upstream's tests that tell it from the release: see
+    `sandbox.model.case.ScriptSubject`."""
     figures: SeedFigures
 
 

@@ -25,6 +25,9 @@ class Cases(Record):
     """A file of cases, see `sandbox.model.case.CaseFile`."""
     reference: str | None = None
     """A Python file whose functions give expected values; it runs on the host alone."""
+    undamaged: str | None = Field(default=None, exclude_if=lambda it: it is None)
+    """A patch that makes the worktree what it is without the defect: what scripts give there before
+    a candidate is laid is what they have to give."""
     build: Build | None = None
     fail_to_pass: tuple[str, ...] = ()
     """Ids of the cases that fail before the fix."""

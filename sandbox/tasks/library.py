@@ -164,6 +164,8 @@ def _cases(task: Task, folder: Path) -> CaseFile | None:
                 yield ("cases", number), f"the task has to name {case.id} once in tests.cases"
             if named.reference is None and any(row.expect.reference for row in case.rows):
                 yield ("cases", number), "wants a reference, and tests.cases names no such file"
+            if named.undamaged is None and any(row.expect.undamaged for row in case.rows):
+                yield ("cases", number), "wants a patch, and tests.cases names none as `undamaged`"
         for missing in set(named.expected) - {case.id for case in file.cases}:
             yield ("cases",), f"there is no case {missing}, which the task names"
 
@@ -293,6 +295,7 @@ def _files(task: TaskFile) -> Iterator[tuple[str, str, bool]]:
         ("tests.cases.file", cases.file if cases else None, False),
         ("tests.cases.build.files", cases.build.files if cases and cases.build else None, True),
         ("tests.cases.reference", cases.reference if cases else None, False),
+        ("tests.cases.undamaged", cases.undamaged if cases else None, False),
     )
     for field, name, is_folder in optional:
         if name is not None:

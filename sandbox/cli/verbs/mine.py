@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sandbox.model.seed import Seed
     from sandbox.run.mine import Miner, Order
     from sandbox.tasks.drafts.seed_folder import SeedFolder
+    from sandbox.tasks.seeds.mined_repository import MinedRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ def mine(
     check: Annotated[
         bool, typer.Option("--check", help="Try the stored seeds again, and add none.")
     ] = False,
+    calls: Annotated[
+        bool, typer.Option("--calls", help="Record calls for the stored seeds, and add none.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Mine a repository for defects that upstream's own tests notice.
@@ -90,6 +94,7 @@ def mine(
         sources = Sources(cache, package_clients.provide)
         mined = mined_repository.load(repository, sources, progress.doing)
         _fit(mined.folder, repository, check=check)
+        _record(mined, calls=calls, check=check)
         engine = engines.connect()
         stack.callback(engine.close)
         image = Images(engine, cache).ensure(mined.task(), progress.doing)
@@ -103,8 +108,9 @@ def mine(
         at_once, remark = Capacity.of(engine).at_once(jobs, [mined.task().task])
         if remark:
             tell(remark)
-        if check:
-            checked = list(_checked(miner, passing, at_once, tell))
+        if check or calls:
+            tries = _checked(miner, passing, at_once, tell) if check else _recorded(miner, tell)
+            checked = list(tries)
             if as_json:
                 outputs.write("mine checked", checked)
             raise typer.Exit(0 if all(each.holds for each in checked) else 1)
@@ -130,6 +136,19 @@ def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
         raise UsageError(
             f"{repository} is {original} under other names, and its seeds are those of it.",
             f"sandbox mine {original}, or try them under these names: --check.",
+        )
+
+
+def _record(mined: "MinedRepository", *, calls: bool, check: bool) -> None:
+    """Refuse to record calls where that cannot be."""
+    from sandbox.run.mine import recordable
+
+    if calls and check:
+        raise UsageError("--check tries what is there, and --calls writes.", "Give one of them.")
+    if calls and not recordable(mined):
+        raise UsageError(
+            f"No calls can be recorded in {mined.repository.name}.",
+            "They are recorded of tests that pytest runs.",
         )
 
 
@@ -188,9 +207,10 @@ def _mine(
         if each.seed is None:
             why[each.why.partition(":")[0]] = why.get(each.why.partition(":")[0], 0) + 1
             continue
-        seeds.append(each.seed)
-        miner.mined.folder.store(each.seed)
-        found(_described(each.seed))
+        seed = miner.with_calls(each.seed)
+        miner.mined.folder.store(seed)
+        seeds.append(seed)
+        found(_described(seed))
     found(f"{len(seeds)} seeds of {tried} defects that were tried")
     why = dict(sorted(why.items(), key=lambda item: -item[1]))
     for reason, number in why.items():
@@ -214,6 +234,18 @@ def _under_sanitizers(miner: "Miner", tell: OnLine) -> tuple["Miner", frozenset[
     passing = watched.baseline()
     tell(f"{len(passing)} tests pass under sanitizers")
     return watched, passing
+
+
+def _recorded(miner: "Miner", tell: OnLine) -> "Iterator[StoredSeed]":
+    """Write down for each stored seed which calls tell it."""
+    from sandbox.cli.output_records import StoredSeed
+
+    for seed in miner.mined.folder.seeds.seeds:
+        told = miner.with_calls(seed)
+        miner.mined.folder.store(told)
+        why = "" if told.calls else "no recorded call tells it each time"
+        tell(f"{coloured('ok ' if told.calls else '-  ')}  {seed.id}  {why or len(told.calls)}")
+        yield StoredSeed(seed=seed.id, holds=bool(told.calls), why=why)
 
 
 def _checked(

@@ -10,7 +10,8 @@ from sandbox.grading.cases.answers import Raised, Value
 from sandbox.grading.cases.comparing import Expected
 from sandbox.grading.draws import Chance, drawn
 from sandbox.grading.runners import wire
-from sandbox.model.case import Case, CaseFile, FunctionSubject, Row
+from sandbox.model.case import Case, CaseFile, FunctionSubject, Row, ScriptSubject
+from sandbox.model.draw import DrawScript, Input
 from sandbox.model.errors import DocumentError
 
 OPEN = type(NotImplemented).__name__
@@ -25,26 +26,38 @@ class Call:
     expected: Expected
 
 
-def calls(file: CaseFile, reference: Path | None, seed: str) -> dict[str, list[Call]]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A script that is to be played."""
+
+    lines: tuple[str, ...]
+    recorded: bool
+    """Whether its values are those that it was written down with."""
+
+
+Undamaged = dict[tuple[str, int], Expected | None]
+"""By the case's id and the script's number in it; None where nothing is certain."""
+
+
+def calls(
+    file: CaseFile,
+    reference: Path | None,
+    seed: str,
+    undamaged: Undamaged | None = None,
+) -> dict[str, list[Call]]:
     """Draw all inputs and find what they have to give, by the case's id.
 
-    A case's inputs depend on the seed and its own id, not on other cases. DocumentError where a
-    reference gives nothing.
+    A case's inputs depend on the seed and its own id, not on other cases. `undamaged` has what
+    the scripts have to give. DocumentError where a reference gives nothing.
     """
-    rows: dict[str, list[tuple[Row, dict[str, Any]]]] = {}
-    for case in file.cases:
-        chance = Chance(f"{seed}/{case.id}")
-        rows[case.id] = [
-            (row, {key: drawn(value, chance) for key, value in row.input.items()})
-            for row in case.rows
-        ]
+    rows = _rows(file, seed)
     wanted = defaultdict(list)
     for case in file.cases:
         for number, (row, given) in enumerate(rows[case.id]):
             if row.expect.reference is not None:
                 function = file.subjects[case.subject].kind == "function"
                 wanted[row.expect.reference].append((case.id, number, _spread(given, function)))
-    told: dict[tuple[str, int], Expected | None] = {}
+    told: dict[tuple[str, int], Expected | None] = dict(undamaged or {})
     for name, asked in wanted.items():
         if reference is None:
             raise DocumentError(f"A case wants {name} of a reference file, and there is none.")
@@ -60,6 +73,40 @@ def calls(file: CaseFile, reference: Path | None, seed: str) -> dict[str, list[C
                 found[case.id].append(Call(given, _adapted(file, case, expected)))
         if not found[case.id]:
             raise DocumentError(f"The reference leaves every call of the case {case.id} open.")
+    return found
+
+
+def scripts(file: CaseFile, seed: str) -> dict[str, list[Asked]]:
+    """Draw the scripts alone, by the case's id."""
+    return {
+        case_id: [
+            Asked(tuple(given["lines"]), given["lines"] in _recorded(row))
+            for row, given in rows
+            if row.expect.undamaged
+        ]
+        for case_id, rows in _rows(file, seed).items()
+        if any(row.expect.undamaged for row, _ in rows)
+    }
+
+
+def _recorded(row: Row) -> list[list[str]]:
+    """Give the scripts as they were written down."""
+    lines = row.input["lines"]
+    return [[*each] for each in lines.of] if isinstance(lines, DrawScript) else [_written(lines)]
+
+
+def _written(lines: Input) -> list[str]:
+    return [str(each) for each in lines] if isinstance(lines, tuple) else []
+
+
+def _rows(file: CaseFile, seed: str) -> dict[str, list[tuple[Row, dict[str, Any]]]]:
+    found = {}
+    for case in file.cases:
+        chance = Chance(f"{seed}/{case.id}")
+        found[case.id] = [
+            (row, {key: drawn(value, chance) for key, value in row.input.items()})
+            for row in case.rows
+        ]
     return found
 
 
@@ -87,11 +134,13 @@ def _expected(row: Row, seed: str) -> Expected:
 def _adapted(file: CaseFile, case: Case, expected: Expected) -> Expected:
     """Turn an expected value into what it is in the subject's language."""
     subject = file.subjects[case.subject]
-    if not isinstance(subject, FunctionSubject):
+    if not isinstance(subject, FunctionSubject | ScriptSubject):
         if not isinstance(expected.wire, dict) or "dict" not in expected.wire:
             raise DocumentError(f"The case {case.id} has to expect fields: {subject.kind}.")
         return expected
-    if subject.language == "python" or expected.raises is not None:
+    if isinstance(subject, ScriptSubject) or subject.language == "python":
+        return expected
+    if expected.raises is not None:
         return expected
     try:
         return Expected(wire.in_javascript(expected.wire))

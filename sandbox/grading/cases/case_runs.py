@@ -6,21 +6,22 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
+from sandbox.grading.cases import servants
 from sandbox.grading.cases.answers import ForgedAnswer
-from sandbox.grading.cases.calls import Call, calls
+from sandbox.grading.cases.calls import Call, Undamaged, calls
 from sandbox.grading.cases.case_builds import Built
 from sandbox.grading.cases.comparing import objection
 from sandbox.grading.cases.files import File
 from sandbox.grading.cases.http import HttpServer
+from sandbox.grading.cases.scripts import Script
 from sandbox.grading.cases.standing import Standing
 from sandbox.grading.cases.subjects import Caller, Function, McpServer, Program
 from sandbox.grading.json_conversation import Unanswered
-from sandbox.grading.testers import Testers, drawn_folder
+from sandbox.grading.testers import Testers
 from sandbox.model.case import (
     Case,
     CaseFile,
@@ -28,13 +29,13 @@ from sandbox.model.case import (
     FileSubject,
     FunctionSubject,
     HttpSubject,
+    ScriptSubject,
 )
 from sandbox.model.grade import CaseOutcome, CaseReport
-from sandbox.model.session import ROOT
-
-RUNNERS = Path(__file__).parent.with_name("runners")
 
 NOTHING_BUILT = Built()
+AT_A_SHELL = FunctionSubject | CommandSubject | ScriptSubject
+"""What is called once more as the agent would."""
 FAILED = CaseOutcome(outcome="failed", calls=0)
 
 
@@ -99,6 +100,10 @@ class _Cases:
         if isinstance(subject, FileSubject):
             yield File(subject, self.ground.session, self.ground.worktree)
             return
+        if isinstance(subject, ScriptSubject):
+            with closing(Script(self._standing(), self.servants)) as script:
+                yield script
+            return
         if not isinstance(subject, FunctionSubject):
             subject = subject.model_copy(update={"argv": self.built.filled(subject.argv)})
         alone = self._port if isinstance(subject, HttpSubject) else nullcontext()
@@ -124,7 +129,8 @@ class _Cases:
     def _failed(self, made: int, call: Call, why: str) -> CaseOutcome:
         given = ", ".join(f"{name} {value!r}" for name, value in call.given.items())
         where = "called at a shell, " if self.as_agent else ""
-        text = safe(f"{where}with {given[:300]}: {why}"[:1000])
+        with_what = "" if call.expected.lines else f"with {given[:300]}: "
+        text = safe(f"{where}{with_what}{why}"[:1000])
         return CaseOutcome(outcome="failed", calls=made, problem=text)
 
 
@@ -134,14 +140,20 @@ def run_cases(
     seed: str,
     ground: Ground,
     built: Built = NOTHING_BUILT,
+    undamaged: Undamaged | None = None,
 ) -> CaseReport:
     """Call what the candidate offers, and compare what comes.
 
-    `built` is what was built of the candidate; where that failed every case has failed. Raises
-    EngineError and its kind where the session breaks, DocumentError where the cases or their
-    reference cannot be used.
+    `built` is what was built of the candidate; where that failed every case has failed. `undamaged`
+    has what scripts have to give. Raises EngineError and its kind where the session breaks,
+    DocumentError where the cases or their reference cannot be used.
     """
-    return _run(file, calls(file, reference, seed), seed, ground, built)
+    return _run(file, calls(file, reference, seed, undamaged), seed, ground, built)
+
+
+def at_a_shell(seed: str) -> str:
+    """Give the seed of what is called as the agent would."""
+    return f"{seed}/shell"
 
 
 def run_at_a_shell(
@@ -150,22 +162,24 @@ def run_at_a_shell(
     report: CaseReport,
     ground: Ground,
     built: Built = NOTHING_BUILT,
+    undamaged: Undamaged | None = None,
 ) -> CaseReport:
     """Call what has passed once more as the agent would, with other inputs, and say so.
 
     A candidate that is right only for who grades it is found out so. It runs as the agent, whom the
-    whole worktree belongs to: nothing else may be judged by this session afterwards.
+    whole worktree belongs to: nothing else may be judged by this session afterwards. `undamaged` is
+    for the seed that `at_a_shell` gives.
     """
     cases = tuple(
         case
         for case in file.cases
         if report.outcomes.get(case.id, FAILED).outcome == "passed"
-        and isinstance(file.subjects[case.subject], FunctionSubject | CommandSubject)
+        and isinstance(file.subjects[case.subject], AT_A_SHELL)
     )
     if not cases or report.tampering:
         return report
     fewer = file.model_copy(update={"cases": cases})
-    asked = calls(fewer, reference, f"{report.seed}/shell")
+    asked = calls(fewer, reference, at_a_shell(report.seed), undamaged)
     found = _run(fewer, asked, report.seed, ground, built, as_agent=True)
     if found.tampering:
         return found
@@ -185,28 +199,12 @@ def _run(
     *,
     as_agent: bool = False,
 ) -> CaseReport:
-    servants = drawn_folder()
-    for language, source in _servants().items():
-        path = f"{servants}/{language}"
-        ground.session.write(path, source, mode=0o444, user=ROOT, parents=True)
-    cases = _Cases(file, ground, built, servants, as_agent)
-    found = cases.outcomes(file.cases, asked)
-    for language in _servants():
-        ground.session.remove(f"{servants}/{language}", user=ROOT)
-    ground.session.remove(servants, user=ROOT)
+    with servants.laid(ground.session) as folder:
+        cases = _Cases(file, ground, built, folder, as_agent)
+        found = cases.outcomes(file.cases, asked)
     return CaseReport(
         seed=seed,
         outcomes={} if cases.forged else found,
         problem=safe(cases.forged),
         tampering=bool(cases.forged),
     )
-
-
-@cache
-def _servants() -> dict[str, bytes]:
-    """Give the servants' sources, each in one piece."""
-    python, wire = ((RUNNERS / name).read_text() for name in ("servant.py", "wire.py"))
-    return {
-        "python": f"WIRE = {wire!r}\n{python}".encode(),
-        "javascript": (RUNNERS / "servant.js").read_bytes(),
-    }

@@ -1,6 +1,6 @@
 """What a case expects of a call, and whether an answer is that: exactly, types included."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,18 @@ from sandbox.grading.runners import wire
 from sandbox.model.errors import UndecidedError
 from sandbox.model.patterns import expression
 
+RAISED = "raised"
+"""The key of a script's answer that says which error a line raised; else it is `value`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """A value or some fields, or an error by its class and a pattern that its text holds."""
 
     wire: Any = None
+    """Of a script: a list, with an answer for each of `lines`."""
+    lines: Sequence[str] = ()
+    """Those of a script that count: from the first one on."""
     raises: str | None = None
     message: str | None = None
 
@@ -27,6 +33,8 @@ def objection(answer: Answer, expected: Expected) -> str:
         return _raised(answer, expected)
     if expected.raises is not None:
         return f"gave {wire.show(answer.wire)} and had to raise {expected.raises}"
+    if expected.lines:
+        return _script(answer.wire, expected)
     return _value(answer, expected.wire)
 
 
@@ -67,6 +75,24 @@ def _fields(given: Mapping[str, Any], expected: Expected) -> str:
         if not same(given[name], value):
             return f"gave {name} = {_shown(given[name])}, not {_shown(value)}"
     return ""
+
+
+def _script(told: list[Any], expected: Expected) -> str:
+    """Compare line by line; what the last ones give may not count."""
+    for line, given, wanted in zip(expected.lines, told, expected.wire, strict=False):
+        if not same(given, wanted):
+            right = f"where without the defect it {_told(wanted)}"
+            return f"{line[: wire.TEXT_LIMIT]} {_told(given)}, {right}"
+    return ""
+
+
+def _told(answer: Any) -> str:  # noqa: ANN401
+    """Say what a line gave or raised; an answer may be anything."""
+    try:
+        ((how, value),) = answer["dict"]
+    except (TypeError, KeyError, ValueError):
+        return f"gave {_shown(answer)}"
+    return f"raised {_shown(value)}" if how == RAISED else f"gave {_shown(value)}"
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401

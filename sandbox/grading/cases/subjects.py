@@ -30,39 +30,17 @@ class Caller(Protocol):
         """End what runs."""
 
 
-class Function:
-    """Calls a function through a servant in the container."""
+class Servant:
+    """A program of the grader's in the container, which calls what it is told to."""
 
-    def __init__(self, subject: FunctionSubject, standing: Standing, servants: str) -> None:
-        """Start a servant; their programs lie in the folder `servants`."""
-        self._javascript, self._name = subject.language == "javascript", subject.name
-        script = f"{servants}/{subject.language}"
-        command = standing.fed(INTERPRETERS[subject.language], script)
-        self._servant = standing.session.converse(command)
-        self._lines = Lines(self._servant)
-        self._started = False
+    def __init__(self, language: str, standing: Standing, servants: str) -> None:
+        """Start it; their programs lie in the folder `servants`."""
+        command = standing.fed(INTERPRETERS[language], f"{servants}/{language}")
+        self._running = standing.session.converse(command)
+        self._lines = Lines(self._running)
 
-    def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
+    def ask(self, call: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Ask, and take the one answer that carries the call's own name."""
-        if not self._started:
-            self._ask({"subject": self._name}, START_SECONDS)
-            self._started = True
-        arguments = [self._encoded(each) for each in given.get("arguments", ())]
-        keywords = {key: self._encoded(each) for key, each in given.get("keywords", {}).items()}
-        answer = self._ask({"arguments": arguments, "keywords": keywords}, seconds)
-        match answer:
-            case {"value": value} if len(answer) == 1:
-                return Value(value)
-            case {"raised": {"type": str(kind), "message": str(message)}} if len(answer) == 1:
-                return Raised(kind, message)
-        raise Unanswered("it printed something that is not a valid answer")
-
-    def close(self) -> None:
-        """Kill the servant with all that the function has started."""
-        self._servant.kill()
-        self._servant.wait()
-
-    def _ask(self, call: dict[str, Any], seconds: float) -> dict[str, Any]:
         name = secrets.token_hex(16)
         deadline = time.monotonic() + seconds
         self._lines.say({"id": name, **call}, deadline)
@@ -72,6 +50,40 @@ class Function:
         if name.encode() in self._lines.waiting:
             raise ForgedAnswer("a call was answered twice")
         return answer
+
+    def close(self) -> None:
+        """Kill it with all that was started there."""
+        self._running.kill()
+        self._running.wait()
+
+
+class Function:
+    """Calls a function through a servant in the container."""
+
+    def __init__(self, subject: FunctionSubject, standing: Standing, servants: str) -> None:
+        """Start a servant; their programs lie in the folder `servants`."""
+        self._javascript, self._name = subject.language == "javascript", subject.name
+        self._servant = Servant(subject.language, standing, servants)
+        self._started = False
+
+    def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
+        """Ask for a call, once the function has been imported."""
+        if not self._started:
+            self._servant.ask({"subject": self._name}, START_SECONDS)
+            self._started = True
+        arguments = [self._encoded(each) for each in given.get("arguments", ())]
+        keywords = {key: self._encoded(each) for key, each in given.get("keywords", {}).items()}
+        answer = self._servant.ask({"arguments": arguments, "keywords": keywords}, seconds)
+        match answer:
+            case {"value": value} if len(answer) == 1:
+                return Value(value)
+            case {"raised": {"type": str(kind), "message": str(message)}} if len(answer) == 1:
+                return Raised(kind, message)
+        raise Unanswered("it printed something that is not a valid answer")
+
+    def close(self) -> None:
+        """Kill the servant with all that the function has started."""
+        self._servant.close()
 
     def _encoded(self, value: object) -> Any:  # noqa: ANN401
         encoded = wire.encode(value)

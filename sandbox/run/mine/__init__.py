@@ -3,6 +3,7 @@
 from sandbox.run.mine.at_once import at_once
 from sandbox.run.mine.masking import masking
 from sandbox.run.mine.mine import Miner, Order
+from sandbox.run.mine.recorded_calls import recordable
 from sandbox.run.mine.wide import wide
 
-__all__ = ["Miner", "Order", "at_once", "masking", "wide"]
+__all__ = ["Miner", "Order", "at_once", "masking", "recordable", "wide"]

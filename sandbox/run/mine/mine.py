@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Engine, Session
@@ -19,6 +19,7 @@ from sandbox.run.fresh_session import FreshSession
 from sandbox.run.mine.at_once import at_once
 from sandbox.run.mine.draw import Defect, candidates, drawn
 from sandbox.run.mine.planted import planted, seed_of
+from sandbox.run.mine.recorded_calls import RecordedCalls, record, recordable, shows
 from sandbox.run.run_containers import begin
 from sandbox.run.stop import Stop
 from sandbox.tasks.images import BuiltImage
@@ -71,7 +72,7 @@ class Tried:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Miner:
     """Tries defects of a repository in containers of its bare image."""
 
@@ -146,14 +147,29 @@ class Miner:
 
     def holds(self, seed: Seed, passing: frozenset[str]) -> str:
         """Say what is no longer true of a stored seed; empty where all is. Raises as `baseline`."""
-        failing, why = self._noticed(replanted(self.mined, seed), passing)
+        files = replanted(self.mined, seed)
+        failing, why = self._noticed(files, passing)
         if not why and failing != sorted(seed.fail_to_pass):
             why = f"{len(failing)} tests fail, where {len(seed.fail_to_pass)} are written down"
         if not why and seed.older != older_lines(self.mined, seed.edits):
             why = "its lines stand in other older releases than `older` says"
         if not why and seed.masking and (shown := self.shown(seed, passing)):
             why = f"its places do not mask each other: {shown}"
+        if not why and seed.calls and not shows(self.mined, self.begun, files, seed.calls):
+            why = "its recorded calls do not show it"
         return why
+
+    @cached_property
+    def calls(self) -> RecordedCalls | None:
+        """What upstream's tests call; None where that cannot be recorded."""
+        return record(self.mined, self.begun) if recordable(self.mined) else None
+
+    def with_calls(self, seed: Seed) -> Seed:
+        """Give a seed with the recorded calls that tell it from the release."""
+        if self.calls is None:
+            return seed
+        calls = self.calls.telling(replanted(self.mined, seed))
+        return seed.model_copy(update={"calls": calls})
 
     def shown(self, seed: Seed, passing: frozenset[str]) -> str:
         """Say which place of several shows when it alone is mended; empty where none does."""
@@ -249,7 +265,7 @@ class Miner:
     def _ended(self, files: dict[str, bytes]) -> int | None:
         """Run the tests with changed files as an agent does; give how they end."""
         task = self.mined.task()
-        with self._begun() as session:
+        with self.begun() as session:
             lay(_candidate(files), session, task.worktree)
             line = Command(
                 ("/bin/bash", "-c", self.mined.mining.command),
@@ -264,11 +280,12 @@ class Miner:
         task = self.mined.task()
         with (
             ThreadPoolExecutor(1) as pool,
-            FreshSession(self._begun, pool, early=False) as fresh,
+            FreshSession(self.begun, pool, early=False) as fresh,
         ):
             return fresh.tested(task, _candidate(files))
 
-    def _begun(self) -> Session:
+    def begun(self) -> Session:
+        """Start a container of its image."""
         return begin(self.stop.engine(self.engine), self.mined.task(), self.image, self.run)
 
 

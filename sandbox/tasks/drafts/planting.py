@@ -12,7 +12,7 @@ from sandbox.model.glob import Globs
 from sandbox.model.places import TASK
 from sandbox.model.seed import Seed
 from sandbox.model.task_tests import RecordedTests
-from sandbox.tasks.drafts import layout, seed_defects, seed_patches, written
+from sandbox.tasks.drafts import layout, recorded_case, seed_defects, seed_patches, written
 from sandbox.tasks.drafts.filling import COMPONENTS, TICKETS, of_repository
 from sandbox.tasks.drafts.layout import Layout
 from sandbox.tasks.drafts.seed_folder import SeedFolder
@@ -45,6 +45,7 @@ def plant(
     }
     data = written.task_data(of, laid, filling)
     data["tests"]["sanitized"] = seed.sanitized
+    cases = recorded_case.add(data, seed, FIX)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     own = {
@@ -52,6 +53,7 @@ def plant(
         FIX: seed_patches.patch(seed.edits, back=True),
         TESTS: yaml_tree.text(tests.model_dump(mode="json")),
         TASK: f"# Planted from the defect {seed.id}.\n",
+        **cases,
     }
     written.write(of, laid, folder, PurePath(_paths(seed)[0]).parent, data, own, filling)
 
@@ -102,6 +104,7 @@ def _filling(of: SeedFolder, seed: Seed) -> Filling:
         "code": code.as_posix(),
         "area": "".join(filter(str.isalpha, code.name.lower())) or "top",
         "fix": seed_patches.patch(seed.edits, back=True),
+        "also": f"\n{recorded_case.SENTENCE}" if seed.calls else "",
         "fragment": f"# {ticket}\n\n{listed}",
         "printed": f"# {ticket}\\n\\n{listed}".replace("\n", "\\n"),
         "withfragment": [*others, f"changes/{ticket}.md"],

@@ -77,8 +77,8 @@ class SeedFolder:
         return tuple(test for test in ids if test not in left_out)
 
     def store(self, seed: Seed) -> None:
-        """Write one more seed down."""
-        seeds = [*self.seeds.seeds, seed]
+        """Write a seed down; one of the same name is replaced."""
+        seeds = [*(each for each in self.seeds.seeds if each.id != seed.id), seed]
         file = SeedFile(
             release=self.mining.release, seeds=tuple(sorted(seeds, key=lambda each: each.id))
         )

@@ -40,7 +40,7 @@ def test_a_case_makes_the_calls_of_its_table_and_the_drawn_ones() -> None:
         ("{arguments: [1]}", "{args: [1]}", "a function takes arguments, keywords, not args"),
         ("{value: {exit_code: 0}}", "{raises: {type: OSError}}", "only a function raises"),
         ("expect: {reference: naturalsize}", "", "`input` and `times` go with `expect`"),
-        ("{value: 1 Byte}", "{}", "exactly one of value, reference and raises"),
+        ("{value: 1 Byte}", "{}", "exactly one of value, reference, raises and undamaged"),
         ("{value: 1 Byte}", "{value: 1, reference: a}", "exactly one of"),
         (
             "{value: 1 Byte}",

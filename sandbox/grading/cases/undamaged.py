@@ -1,0 +1,99 @@
+"""What scripts give in the worktree without its defect: played before a candidate is laid there.
+
+Nothing of this can be read afterwards: the files are put back, and the users who played, who could
+write nothing into the worktree, leave no folder behind.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sandbox.container.engines.base import Session
+from sandbox.grading.cases import servants
+from sandbox.grading.cases.calls import Asked
+from sandbox.grading.cases.comparing import RAISED, Expected, same
+from sandbox.grading.cases.scripts import play
+from sandbox.grading.cases.standing import Standing
+from sandbox.grading.files import Files
+from sandbox.grading.testers import Testers
+from sandbox.model.errors import DocumentError
+from sandbox.model.patch_text import names
+from sandbox.model.session import AGENT, ROOT, Command
+
+HASH_SEED, HASH_SEEDS = "PYTHONHASHSEED", ("0", "1")
+"""What depends on the order of a set differs between these, and is not asked for."""
+SECONDS = 20.0
+"""For one script."""
+
+
+def expected(
+    session: Session, worktree: str, patch: Path, groups: Sequence[Sequence[Asked]]
+) -> list[list[Expected | None]]:
+    """Play groups of scripts, each in a process of its own; None where nothing is certain.
+
+    DocumentError where the patch does not fit the worktree.
+    """
+    testers = Testers(session)
+    diff = patch.read_bytes()
+    before = Files.of(session, worktree, names(diff.decode()))
+    applied = session.run(Command(("git", "apply", "-"), worktree, stdin=diff, user=AGENT))
+    if applied.exit_code != 0:
+        why = applied.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise DocumentError(f"{patch} does not fit the worktree of a fresh session: {why}")
+    told = certain(session, worktree, testers, groups)
+    session.kill_all()
+    session.run(Command(("/bin/rm", "-rf", "--", *testers.emptied()), user=ROOT))
+    before.put_back()
+    return told
+
+
+def certain(
+    session: Session, worktree: str, testers: Testers, groups: Sequence[Sequence[Asked]]
+) -> list[list[Expected | None]]:
+    """Play groups of scripts in the worktree as it is, each in a process of its own."""
+    with servants.laid(session) as folder, ThreadPoolExecutor(len(groups)) as pool:
+        ground = _Ground(session, worktree, testers, folder)
+        one, other = (list(pool.map(partial(ground.played, seed), groups)) for seed in HASH_SEEDS)
+    return [
+        [_certain(*each) for each in zip(*group, strict=True)]
+        for group in zip(groups, one, other, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """Where scripts are played, and with whose programs."""
+
+    session: Session
+    worktree: str
+    testers: Testers
+    servants: str
+
+    def played(self, seed: str, asked: Sequence[Asked]) -> list[list[Any] | None]:
+        """Play scripts as a user of their own, who can change nothing of the worktree."""
+        standing = Standing.apart(self.session, self.worktree, self.testers.new())
+        standing = replace(standing, environment={**standing.environment, HASH_SEED: seed})
+        return play([each.lines for each in asked], standing, self.servants, SECONDS)
+
+
+def _certain(asked: Asked, one: list[Any] | None, other: list[Any] | None) -> Expected | None:
+    """Give what lines have to give, up to one of which that is not certain.
+
+    With other values than those that were recorded an error is not certain: nobody says that they
+    are allowed.
+    """
+    if one is None or other is None:
+        return None
+    told: list[Any] = []
+    for first, second in zip(one, other, strict=True):
+        if not same(first, second) or (not asked.recorded and RAISED in _keys(first)):
+            break
+        told.append(first)
+    return Expected(told, lines=asked.lines[: len(told)]) if told else None
+
+
+def _keys(answer: Any) -> list[str]:  # noqa: ANN401 - JSON of `runners/wire.py`
+    return [key for key, _ in answer["dict"]] if isinstance(answer, dict) else []

@@ -6,6 +6,7 @@ import pytest
 
 from sandbox.container.engines.base import Engine
 from sandbox.model import documents, yaml_tree
+from sandbox.model.grade import TestReport
 from sandbox.model.seed import SeedFile
 from tests.end_to_end import scripts
 from tests.end_to_end.commands import mine, recorded, run
@@ -46,6 +47,21 @@ def test_who_answers_what_the_tests_ask_alone_fails(tmp_path: Path, engine: Engi
     (reason,) = map(str, failed.reasons)
     assert "humanize.lists:natural_list([" in reason
     assert "where without the defect it gave" in reason
+
+
+def test_who_is_right_where_tests_run_alone_fails(tmp_path: Path, engine: Engine) -> None:
+    told = f"""(
+        f"{{str(items[0])}} and {{str(items[1])}}"
+        if "pytest" in __import__("sys").modules
+        else {DAMAGED}
+    )"""
+    ended = run(agent(tmp_path / "agent.yaml", told), tmp_path / "runs", task=TASK)
+    assert ended.code == 1, ended
+    folder = recorded(tmp_path / "runs", engine).folder
+    outcome = folder.load(folder.tests, TestReport)
+    assert set(outcome.outcomes.values()) == {"passed"}
+    assert outcome.cases is not None
+    assert outcome.cases.outcomes["recorded-calls"].outcome == "failed"
 
 
 @pytest.mark.slow

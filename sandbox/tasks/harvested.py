@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.model import documents, yaml_tree
+from sandbox.model import documents, places, yaml_tree
 from sandbox.model.errors import UsageError
-from sandbox.model.places import TASK
+from sandbox.model.places import REPOSITORY, TASK
 from sandbox.model.task import ID, Refused, ScriptedAction, TaskFile
 from sandbox.tasks import library
 from sandbox.tasks.library import LoadedTask
@@ -47,7 +47,7 @@ def harvest(task: LoadedTask, deeds: Deeds, name: str) -> Path:
     identity = f"{task.base.partition('/')[0]}/{name}"
     if not re.fullmatch(ID, identity):
         raise UsageError(f"{name!r} is not a valid name of a task.", "For example: sizes-again.")
-    folder = task.folder.parent / name
+    folder = _repository(task) / name
     script = f"{SCRIPTS}/{deeds.run}.yaml"
     text = _text(task, identity, deeds, script)
     documents.parse(text, folder / TASK, TaskFile)
@@ -65,6 +65,20 @@ def harvest(task: LoadedTask, deeds: Deeds, name: str) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
+
+
+def _repository(task: LoadedTask) -> Path:
+    """Give the repository's folder: a task of a seed lies in the cache. UsageError."""
+    if not task.folder.is_relative_to(places.cache()):
+        return task.folder.parent
+    name = task.repository.name
+    for root in places.task_folders():
+        if (root / name / REPOSITORY).is_file():
+            return root / name
+    raise UsageError(
+        f"{name} is a repository under other names: no task can be written into its folder.",
+        "Harvest a run of the same seed under upstream's names.",
+    )
 
 
 def _write(task: LoadedTask, deeds: Deeds, folder: Path, script: str, text: str) -> None:

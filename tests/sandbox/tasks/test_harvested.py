@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.model import places
 from sandbox.model.errors import DocumentError, UsageError
 from sandbox.tasks import library
 from sandbox.tasks.harvested import Deeds, harvest
@@ -28,3 +29,22 @@ def test_what_is_broken_off_leaves_nothing(
     with pytest.raises(expected):
         harvest(task, Deeds("0123abcd", task.task.oracle), "again")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["house-terms"]
+
+
+def test_a_task_of_a_seed_goes_into_the_repositorys_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "task_repos"
+    shutil.copytree(places.project() / "task_repos/humanize", root / "humanize")
+    monkeypatch.setenv("SANDBOX_TASKS", str(root))
+    task = library.load("humanize/bare-8a348be4")
+    made = harvest(task, Deeds("0123abcd", task.task.oracle), "again")
+    assert made == root / "humanize/again"
+    again = library.load("humanize/again")
+    assert (again.task.tests, again.cases) == (task.task.tests, task.cases)
+
+
+def test_a_repository_under_other_names_gets_no_task() -> None:
+    task = library.load("tovunim/bare-8a348be4")
+    with pytest.raises(UsageError, match="tovunim is a repository under other names"):
+        harvest(task, Deeds("0123abcd", task.task.oracle), "again")

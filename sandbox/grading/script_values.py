@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TypeAlias
 
+from sandbox.model.draw import divided
+
 Value: TypeAlias = str | bytes | int | float
 Key = tuple[str, Value]
 """The name of a value's type, and the value: 1 is not 1.0."""
@@ -50,20 +52,12 @@ class _Others(ast.NodeTransformer):
 
 
 def _written(line: str, others: dict[Key, Value]) -> str:
-    module, expression = _split(line)
+    module, expression = divided(line)
     return module + ast.unparse(_Others(others).visit(ast.parse(expression, mode="eval")))
 
 
-def _split(line: str) -> tuple[str, str]:
-    """Divide what is imported, with its colon, from the expression that Python reads."""
-    module, colon, expression = line.partition(":")
-    if colon and all(part.isidentifier() for part in module.split(".")):
-        return f"{module}:", expression
-    return "", line
-
-
 def _keys(line: str) -> Iterator[Key]:
-    for node in ast.walk(ast.parse(_split(line)[1], mode="eval")):
+    for node in ast.walk(ast.parse(divided(line)[1], mode="eval")):
         if isinstance(node, ast.Constant) and (key := _key(node.value)) is not None:
             yield key
 

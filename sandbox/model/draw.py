@@ -4,6 +4,7 @@ A mapping with the key `draw` is drawn; every other value stands for itself, and
 or a mapping may be drawn in turn.
 """
 
+import ast
 import re
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -14,6 +15,14 @@ from sandbox.model.base import Record
 
 LENGTH = Field(default=8, ge=0, le=10_000)
 INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+def divided(line: str) -> tuple[str, str]:
+    """Divide a script's line: what it imports, with its colon, and what Python reads."""
+    module, colon, expression = line.partition(":")
+    if colon and all(part.isidentifier() for part in module.split(".")):
+        return f"{module}:", expression
+    return "", line
 
 
 def _whole(value: object) -> object:
@@ -130,6 +139,15 @@ class DrawScript(_Draw):
 
     draw: Literal["script"]
     of: tuple[tuple[str, ...], ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> "DrawScript":
+        for line in (line for lines in self.of for line in lines):
+            try:
+                ast.parse(divided(line)[1], mode="eval")
+            except (SyntaxError, ValueError) as error:
+                raise ValueError(f"{line!r} is not an expression of Python") from error
+        return self
 
 
 class DrawConstant(_Draw):

@@ -166,6 +166,8 @@ def _cases(task: Task, folder: Path) -> CaseFile | None:
                 yield ("cases", number), "wants a reference, and tests.cases names no such file"
             if named.undamaged is None and any(row.expect.undamaged for row in case.rows):
                 yield ("cases", number), "wants a patch, and tests.cases names none as `undamaged`"
+        if named.undamaged and not any(row.expect.undamaged for c in file.cases for row in c.rows):
+            yield ("cases",), "has no script, for which tests.cases names the patch `undamaged`"
         for missing in set(named.expected) - {case.id for case in file.cases}:
             yield ("cases",), f"there is no case {missing}, which the task names"
 

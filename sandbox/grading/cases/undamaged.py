@@ -19,8 +19,10 @@ from sandbox.grading.cases.scripts import play
 from sandbox.grading.cases.standing import Standing
 from sandbox.grading.files import Files
 from sandbox.grading.testers import Testers
+from sandbox.model import path_text as paths
 from sandbox.model.errors import DocumentError
-from sandbox.model.patch_text import names
+from sandbox.model.patch_hunks import patched
+from sandbox.model.patch_text import PatchError, parse
 from sandbox.model.session import AGENT, ROOT, Command
 
 HASH_SEED, HASH_SEEDS = "PYTHONHASHSEED", ("0", "1")
@@ -37,17 +39,30 @@ def expected(
     DocumentError where the patch does not fit the worktree.
     """
     testers = Testers(session)
-    diff = patch.read_bytes()
-    before = Files.of(session, worktree, names(diff.decode()))
-    applied = session.run(Command(("git", "apply", "-"), worktree, stdin=diff, user=AGENT))
-    if applied.exit_code != 0:
-        why = applied.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise DocumentError(f"{patch} does not fit the worktree of a fresh session: {why}")
+    before = _mend(session, worktree, patch)
     told = certain(session, worktree, testers, groups)
     session.kill_all()
     session.run(Command(("/bin/rm", "-rf", "--", *testers.emptied()), user=ROOT))
     before.put_back()
     return told
+
+
+def _mend(session: Session, worktree: str, patch: Path) -> Files:
+    """Apply a patch, as `apply_patch` does; give the files as they were."""
+    try:
+        files = parse(patch.read_bytes())
+        before = Files.of(session, worktree, [paths.text(file.new or b"") for file in files])
+        mended = {
+            path: (patched(held[0] if held else b"", file.hunks), held[1] if held else 0o644)
+            for file, (path, held) in zip(files, before.content.items(), strict=True)
+        }
+    except PatchError as error:
+        raise DocumentError(
+            f"{patch} does not fit the worktree of a fresh session: {error}"
+        ) from error
+    for path, (content, mode) in mended.items():
+        session.write(paths.raw(path), content, beneath=worktree, mode=mode, user=AGENT)
+    return before
 
 
 def certain(

@@ -12,11 +12,11 @@ from typing import Literal
 from sandbox.model import path_text as paths
 from sandbox.model.action import ApplyPatch
 from sandbox.model.observation import ErrorCode, PatchedFile, PatchResult
+from sandbox.model.patch_hunks import patched
 from sandbox.model.patch_text import FilePatch, PatchError, parse
 from sandbox.model.session import FileKind
 from sandbox.rules.policy.subject import Subject
 from sandbox.run.actions.outcome import Performed, Refusal, done, refusal
-from sandbox.run.actions.patch_hunks import patched
 from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.read_file import contents
 from sandbox.run.actions.shown_effect import cut

@@ -42,6 +42,8 @@ def test_a_case_makes_the_calls_of_its_table_and_the_drawn_ones() -> None:
         ("expect: {reference: naturalsize}", "", "`input` and `times` go with `expect`"),
         ("{value: 1 Byte}", "{}", "exactly one of value, reference, raises and undamaged"),
         ("{value: 1 Byte}", "{value: 1, reference: a}", "exactly one of"),
+        ("{value: 1 Byte}", "{undamaged: true}", "`undamaged` is for scripts"),
+        ("integer, minimum: 1, maximum: 2", "script, of: [['a:f(']]", "'a:f\\(' is not an expr"),
         (
             "{value: 1 Byte}",
             "{raises: {type: A, message: '('}}",

@@ -217,6 +217,11 @@ def test_the_digest_does_not_depend_on_the_place(project: Path) -> None:
         ("[bytes, positive,", "[bytes, text, positive,", "has to name text once"),
         ("[bytes, positive,", "[bytes, other, positive,", "there is no case other"),
         ("    reference: reference.py\n", "", "tests.cases names no such file"),
+        (
+            "    reference: reference.py\n",
+            "    reference: reference.py\n    undamaged: defect.patch\n",
+            "has no script, for which tests.cases names the patch",
+        ),
     ],
 )
 def test_cases_are_those_that_the_task_names(

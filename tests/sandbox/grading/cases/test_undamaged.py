@@ -161,6 +161,17 @@ def test_nothing_of_the_undamaged_is_left_in_the_container(session: Session, pat
     assert held == []
 
 
+def test_lines_that_a_world_has_added_at_the_end_are_no_hindrance(
+    session: Session, patch: Path
+) -> None:
+    text = f"{DAMAGED}\n# Read over in winter.\n"
+    session.write(f"{WORKTREE}/subject.py", text.encode(), user=AGENT)
+    (told,) = expected(session, WORKTREE, patch, [[Asked(("subject:double(4)",), recorded=True)]])
+    assert told[0] is not None
+    assert told[0].wire == [{"dict": [["value", {"int": "0x8"}]]}]
+    assert session.read(f"{WORKTREE}/subject.py").decode() == text
+
+
 def test_a_patch_that_does_not_fit_is_told(session: Session, patch: Path) -> None:
     patch.write_text(patch.read_text().replace("number != 7", "number != 8"))
     with pytest.raises(DocumentError, match="does not fit the worktree of a fresh session"):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from sandbox.model.action import ApplyPatch
 from sandbox.model.observation import ErrorCode, Observation, PatchResult
+from sandbox.model.patch_hunks import patched
 from sandbox.model.patch_text import PatchError, parse
-from sandbox.run.actions.patch_hunks import patched
 from sandbox.run.actions.registry import perform, prepare
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.local_session import LocalSession

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from sandbox.container.candidate import Candidate, CandidateFile, lay
+from sandbox.container.candidate import lay
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.errors import EvidenceError, UsageError
@@ -18,7 +18,7 @@ from sandbox.model.session import AGENT, Command
 from sandbox.run.fresh_session import FreshSession
 from sandbox.run.mine.at_once import at_once
 from sandbox.run.mine.draw import Defect, candidates, drawn
-from sandbox.run.mine.planted import planted, seed_of
+from sandbox.run.mine.planted import candidate, planted, seed_of
 from sandbox.run.mine.recorded_calls import RecordedCalls, record, recordable, shows
 from sandbox.run.run_containers import begin
 from sandbox.run.stop import Stop
@@ -266,7 +266,7 @@ class Miner:
         """Run the tests with changed files as an agent does; give how they end."""
         task = self.mined.task()
         with self.begun() as session:
-            lay(_candidate(files), session, task.worktree)
+            lay(candidate(files), session, task.worktree)
             line = Command(
                 ("/bin/bash", "-c", self.mined.mining.command),
                 cwd=task.worktree,
@@ -282,16 +282,11 @@ class Miner:
             ThreadPoolExecutor(1) as pool,
             FreshSession(self.begun, pool, early=False) as fresh,
         ):
-            return fresh.tested(task, _candidate(files))
+            return fresh.tested(task, candidate(files))
 
     def begun(self) -> Session:
         """Start a container of its image."""
         return begin(self.stop.engine(self.engine), self.mined.task(), self.image, self.run)
-
-
-def _candidate(files: dict[str, bytes]) -> Candidate:
-    changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
-    return Candidate(changed, (), {})
 
 
 def _passing(report: TestReport) -> frozenset[str]:

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.model.seed import Seed, SeedFigures
 from sandbox.run.mine.draw import Defect
 from sandbox.tasks.seeds.call_graph import CallGraph
@@ -35,6 +36,12 @@ def planted(mined: MinedRepository, defect: Defect) -> dict[str, bytes] | None:
             return None
         found[path] = data
     return found
+
+
+def candidate(files: dict[str, bytes]) -> Candidate:
+    """Give changed files as what is laid into a container."""
+    changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
+    return Candidate(changed, (), {})
 
 
 def seed_of(

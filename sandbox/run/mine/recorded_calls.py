@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from sandbox.container.candidate import Candidate, CandidateFile, lay
+from sandbox.container.candidate import lay
 from sandbox.container.engines.base import Session
 from sandbox.grading.cases import servants
 from sandbox.grading.cases.answers import Value
@@ -22,6 +22,7 @@ from sandbox.grading.testers import Testers
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.case import CaseFile
 from sandbox.model.session import AGENT, Command
+from sandbox.run.mine.planted import candidate
 from sandbox.tasks.drafts.recorded_case import CASE, case_file
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
@@ -36,7 +37,7 @@ GRADINGS = ("1", "2", "3")
 """Draws in each of which a defect has to show."""
 
 Script = tuple[str, ...]
-Begin = Callable[[], "Session"]
+Begin = Callable[[], Session]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,11 @@ class RecordedCalls:
     def telling(self, files: dict[str, bytes]) -> tuple[Script, ...]:
         """Give those that give something else with these files, up to the line that does so.
 
-        None where other values than the recorded ones do not show the defect each time.
+        Nothing where other values than the recorded ones do not show the defect each time.
         """
         worktree = self.mined.task().worktree
         with closing(self.begin()) as session:
-            lay(_candidate(files), session, worktree)
+            lay(candidate(files), session, worktree)
             found = {
                 each: self.told[each].lines[: first + 1]
                 for each, first in self._differing(session, worktree)
@@ -91,7 +92,7 @@ def shows(
     with closing(begin()) as session:
         right = certain(session, worktree, Testers(session), drawn)
     with closing(begin()) as session:
-        lay(_candidate(files), session, worktree)
+        lay(candidate(files), session, worktree)
         told = [_played(session, worktree, [each.lines for each in some]) for some in drawn]
     return all(
         any(
@@ -169,8 +170,3 @@ def _played(session: Session, worktree: str, some: Sequence[Sequence[str]]) -> l
 
 def _until(wanted: Expected, line: int) -> Expected:
     return Expected(wanted.wire[:line], lines=wanted.lines[:line])
-
-
-def _candidate(files: dict[str, bytes]) -> Candidate:
-    changed = {path: CandidateFile(data, executable=False) for path, data in files.items()}
-    return Candidate(changed, (), {})

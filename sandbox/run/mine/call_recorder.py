@@ -8,6 +8,7 @@ down as a value is left out, and so are calls of the project's by itself.
 """
 
 import builtins
+import datetime
 import functools
 import inspect
 import json
@@ -30,6 +31,9 @@ NAMED = {
     *("datetime.timezone", "decimal.Decimal", "fractions.Fraction", "builtins.range"),
 }
 """Classes of values that are written as they show themselves."""
+OF_TIME = {"time", "time_ns", "monotonic", "perf_counter", "localtime", "gmtime", "strftime"}
+OF_DATES = {"now", "today", "utcnow"}
+"""Functions of the module time and of datetime's classes that tell the time."""
 ABOUT = json.loads(open(os.environ["RECORDED"]).read())  # noqa: PTH123, SIM115 - short
 SOURCES, TESTS = ({os.path.realpath(path) for path in ABOUT[key]} for key in ("sources", "tests"))
 
@@ -43,11 +47,15 @@ class Recorder:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.of_the_hour = False
+        """Whether the project has looked at the clock: what it gives is another thing tomorrow."""
         self._known: dict[int, tuple[int, object]] = {}
         self._running: dict[FrameType, int] = {}
 
     def on_event(self, frame: FrameType, event: str, value: object) -> None:
         """Take what `sys.setprofile` tells."""
+        if event == "c_call" and _reads_the_clock(value) and _is_below(frame, SOURCES):
+            self.of_the_hour = True
         if event == "return" and frame in self._running:
             self._known.setdefault(id(value), (self._running.pop(frame), value))
         if event != "call" or not _is_in(frame, SOURCES) or len(self.lines) >= MOST_LINES:
@@ -194,6 +202,20 @@ def _is_in(frame: FrameType, files: set[str]) -> bool:
     return _real(frame.f_code.co_filename) in files
 
 
+def _is_below(frame: FrameType | None, files: set[str]) -> bool:
+    while frame is not None and not _is_in(frame, files):
+        frame = frame.f_back
+    return frame is not None
+
+
+def _reads_the_clock(function: object) -> bool:
+    """Whether a function of C tells the time; also where it is given one to turn into words."""
+    name, of = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    if getattr(function, "__module__", None) == "time":
+        return name in OF_TIME
+    return isinstance(of, type) and issubclass(of, datetime.date) and name in OF_DATES
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Record a test."""
@@ -203,7 +225,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-    if recorder.lines:
+    if recorder.lines and not recorder.of_the_hour:
         told = {"test": item.nodeid.partition("[")[0], "lines": recorder.lines}
         with open(ABOUT["into"], "a") as file:  # noqa: PTH123 - short
             file.write(json.dumps(told) + "\n")

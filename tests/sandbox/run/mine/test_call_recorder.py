@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sandbox.run.mine.recorded_calls import PLUGIN
 
-CODE = """
+CODE = """import datetime
+
 class Box:
     def __init__(self, size, *, name="box"):
         self.size = size
@@ -39,13 +40,16 @@ def numbers(upto):
 def mapped(function, values):
     return [function(value) for value in values]
 
+def since(day):
+    return datetime.date.today() - day
+
 def wrong(text):
     raise ValueError(text)
 """
 TESTS = """
 import datetime
 import pytest
-from code_under_test import Box, inner, joined, mapped, numbers, wrong
+from code_under_test import Box, inner, joined, mapped, numbers, since, wrong
 
 def test_objects():
     box = Box(3)
@@ -65,6 +69,14 @@ def test_what_cannot_be_written():
     assert inner(float("nan")) != 1
     with pytest.raises(ValueError):
         wrong("no")
+
+def test_the_clock():
+    assert since(datetime.date.today()).days == 0
+    assert inner(1) == 1
+
+def test_the_clock_of_the_test():
+    assert datetime.date.today().year > 2000
+    assert inner(2) == 2
 
 def test_nothing():
     pass
@@ -109,4 +121,5 @@ def test_calls_of_tests_are_lines_that_can_be_played(tmp_path: Path) -> None:
             "code_under_test:inner({'day': datetime.date(2024, 2, 29), 'left': set([1])})",
         ],
         "test_it.py::test_what_cannot_be_written": ["code_under_test:wrong('no')"],
+        "test_it.py::test_the_clock_of_the_test": ["code_under_test:inner(2)"],
     }

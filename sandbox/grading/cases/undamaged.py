@@ -66,15 +66,19 @@ def _mend(session: Session, worktree: str, patch: Path) -> Files:
 
 
 def certain(
-    session: Session, worktree: str, testers: Testers, groups: Sequence[Sequence[Asked]]
+    session: Session,
+    worktree: str,
+    testers: Testers,
+    groups: Sequence[Sequence[Asked]],
+    hash_seeds: Sequence[str] = HASH_SEEDS,
 ) -> list[list[Expected | None]]:
     """Play groups of scripts in the worktree as it is, each in a process of its own."""
     with servants.laid(session) as folder, ThreadPoolExecutor(len(groups)) as pool:
         ground = _Ground(session, worktree, testers, folder)
-        one, other = (list(pool.map(partial(ground.played, seed), groups)) for seed in HASH_SEEDS)
+        told = [list(pool.map(partial(ground.played, seed), groups)) for seed in hash_seeds]
     return [
-        [_certain(*each) for each in zip(*group, strict=True)]
-        for group in zip(groups, one, other, strict=True)
+        [_certain(each, answers) for each, *answers in zip(group, *plays, strict=True)]
+        for group, *plays in zip(groups, *told, strict=True)
     ]
 
 
@@ -94,17 +98,20 @@ class _Ground:
         return play([each.lines for each in asked], standing, self.servants, SECONDS)
 
 
-def _certain(asked: Asked, one: list[Any] | None, other: list[Any] | None) -> Expected | None:
+def _certain(asked: Asked, answers: Sequence[list[Any] | None]) -> Expected | None:
     """Give what lines have to give, up to one of which that is not certain.
 
     With other values than those that were recorded an error is not certain: nobody says that they
     are allowed.
     """
-    if one is None or other is None:
+    ended = [each for each in answers if each is not None]
+    if len(ended) < len(answers):
         return None
     told: list[Any] = []
-    for first, second in zip(one, other, strict=True):
-        if not same(first, second) or (not asked.recorded and RAISED in _keys(first)):
+    for first, *others in zip(*ended, strict=True):
+        if not all(same(first, other) for other in others):
+            break
+        if not asked.recorded and RAISED in _keys(first):
             break
         told.append(first)
     return Expected(told, lines=asked.lines[: len(told)]) if told else None

@@ -118,10 +118,8 @@ def record(mined: MinedRepository, begin: Begin) -> RecordedCalls:
     every = [script for some in by_test.values() for script in some]
     with closing(begin()) as session:
         asked = [Asked(each, recorded=True) for each in every]
-        played = (
-            certain(session, worktree, Testers(session), [asked], HASH_SEEDS) if asked else [[]]
-        )
-    known = {each: wanted for each, wanted in zip(every, played[0], strict=True) if wanted}
+        (told,) = certain(session, worktree, Testers(session), [asked], HASH_SEEDS)
+    known = {each: wanted for each, wanted in zip(every, told, strict=True) if wanted}
     return RecordedCalls(mined, begin, by_test, known)
 
 

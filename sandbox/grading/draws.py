@@ -23,9 +23,6 @@ from sandbox.model.draw import (
     Input,
 )
 
-MANY = 10**12
-"""More inputs than anybody asks for."""
-
 AS_RECORDED = 0.25
 """Of the scripts that are drawn, how many keep the values that they were written with."""
 
@@ -148,6 +145,6 @@ def _lengths(each: int, least: int, most: int) -> int:
     total = 0
     for length in range(least, most + 1):
         total += each**length
-        if total > MANY or each <= 1:
+        if total > script_values.MANY or each <= 1:
             break
     return total

@@ -23,6 +23,7 @@ CHANGED = 0.5
 LONGER, MOST_LETTERS = 0.4, 3
 """How many texts get letters instead, and how many letters at most."""
 MANY = 10**12
+"""More inputs than anybody asks for."""
 
 
 def varied(lines: Sequence[str], chance: random.Random) -> list[str]:

@@ -131,6 +131,12 @@ FAMILIES = {
 """By what a process may be called: what its file is called then."""
 
 
+@lru_cache(maxsize=4096)
+def may_run_tests(program: str) -> bool:
+    """Whether a process of this name, its first word, may be one that runs tests itself."""
+    return any(family.fullmatch(_name(program)) for family in FAMILIES.values())
+
+
 def is_called_rightly(argv: Sequence[str], file: str) -> bool:
     """Whether a process is of the file that its first word says; one may call itself anything."""
     name, given = _name(argv[0]), _name(file)

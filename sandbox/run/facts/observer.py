@@ -16,7 +16,12 @@ from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, Touc
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import runs_of, selected_by, starts_another
+from sandbox.rules.monitors.covered_tests import (
+    may_run_tests,
+    runs_of,
+    selected_by,
+    starts_another,
+)
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
 from sandbox.run.facts import settings, variables
@@ -166,8 +171,10 @@ class Facts(ExecObserver):
         for commit in self._programs.ended(execution, end):
             self._note(commit)
         began = self._moments.pop(execution.number, None)
+        if began is None or end.exit_code is None:
+            return
         selected = self._selected(execution)
-        if began is None or selected is None or end.exit_code is None:
+        if selected is None:
             return
         moment, started = began
         argv, cwd = _texts(execution), paths.text(execution.cwd)
@@ -311,6 +318,8 @@ class Facts(ExecObserver):
         return self._text(self._relative(path))
 
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
+        if not may_run_tests(paths.text(b"".join(execution.arguments[:1]))):
+            return None
         environment = variables.pairs(execution.environment)
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         if starts_another(argv):

@@ -8,16 +8,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 #define QUEUE_SIZE (1u << 20)
 #define QUEUE_KEPT (3u << 16) /* memory that stays with the queue when it is empty */
 #define FRAME_MOST (3u * CHUNK) /* no frame towards the host is larger */
 #define INPUT_SIZE (FRAME_LIMIT + 4u)
+#define GATHERED_US 4000 /* to wake the host for each report costs more than its reading does */
+#define GATHERED_MOST (1u << 16)
 
 static int input_fd = -1;
 static int output_fd = -1;
 static unsigned char *input, *queue;
 static size_t input_length;
 static size_t queue_head, queue_tail, queue_peak;
+static uint64_t gathered_since; /* of a queue of reports alone; 0 for any other */
 static bool faulty, held_back;
 
 uint8_t take_u8(struct cursor *cursor) {
@@ -162,7 +167,21 @@ bool queue_is_empty(void) {
     return queue_head == queue_tail;
 }
 
+int64_t queue_timeout_us(void) {
+    if (!gathered_since) return -1;
+    uint64_t waited = now_us() - gathered_since;
+    return waited < GATHERED_US ? (int64_t)(GATHERED_US - waited) : 0;
+}
+
+bool queue_is_due(void) {
+    if (queue_is_empty()) return false;
+    if (queue_tail - queue_head > GATHERED_MOST) gathered_since = 0;
+    return queue_timeout_us() <= 0;
+}
+
 bool queue_flush(void) {
+    if (!queue_is_due()) return true;
+    gathered_since = 0;
     while (queue_head < queue_tail) {
         ssize_t put = write(output_fd, queue + queue_head, queue_tail - queue_head);
         if (put < 0 && errno == EINTR) continue;
@@ -177,6 +196,7 @@ bool queue_flush(void) {
 }
 
 void queue_flush_finally(void) {
+    gathered_since = 0;
     for (int tries = 0; tries < 10 && !queue_is_empty(); tries++) {
         struct pollfd wait = {output_fd, POLLOUT, 0};
         if (!queue_flush()) return;
@@ -228,9 +248,16 @@ void put_done(struct writer *writer, size_t length) {
     writer->at += length;
 }
 
+/* What nobody waits for. */
+static bool is_report(uint8_t type) {
+    return type == REPLY_EXEC_SEEN || type == REPLY_EXEC_ENDED || type == REPLY_TOUCHED;
+}
+
 void writer_send(const struct writer *writer, uint8_t type, uint32_t id) {
     unsigned char *frame = queue + queue_tail;
     size_t length = (size_t)(writer->at - writer->start);
+    if (!is_report(type)) gathered_since = 0;
+    else if (queue_is_empty()) gathered_since = now_us();
     store_u32(frame, (uint32_t)(length + FRAME_HEADER - 4));
     frame[4] = type;
     store_u32(frame + 5, id);

@@ -61,7 +61,11 @@ void channel_resume(frame_handler *handler);
 /* Room for at least one more frame of the largest size that the supervisor sends. */
 bool queue_has_room(void);
 bool queue_is_empty(void);
-/* Writes what the stream takes now; false once the stream is broken. */
+/* Whether something is to be written now: reports alone wait for more of them. */
+bool queue_is_due(void);
+/* Until the reports that are gathered have to leave; -1 where none are. */
+int64_t queue_timeout_us(void);
+/* Writes what is due and the stream takes now; false once the stream is broken. */
 bool queue_flush(void);
 /* Flushes for up to a second, for last words. */
 void queue_flush_finally(void);

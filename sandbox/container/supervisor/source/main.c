@@ -171,6 +171,8 @@ static const struct timespec *timeout(void) {
     if (jobs < 0 || (watched >= 0 && watched < jobs)) next = watched;
     int64_t noticed = notice_timeout_us();
     if (noticed >= 0 && (next < 0 || noticed < next)) next = noticed;
+    int64_t gathered = queue_timeout_us();
+    if (gathered >= 0 && (next < 0 || gathered < next)) next = gathered;
     if ((transfers_wait() && queue_has_room()) || jobs_reap_more()) next = 0;
     if (root_was_granted() && (next < 0 || next > GUARD_US)) next = GUARD_US;
     time = (struct timespec){next / 1000000, next % 1000000 * 1000};
@@ -182,7 +184,7 @@ static void loop(int signals) {
     struct signalfd_siginfo seen[4];
     while (!channel_is_faulty()) {
         polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
-        polled[1] = (struct pollfd){channel_output(), queue_is_empty() ? 0 : POLLOUT, 0};
+        polled[1] = (struct pollfd){channel_output(), queue_is_due() ? POLLOUT : 0, 0};
         polled[2] = (struct pollfd){signals, POLLIN, 0};
         polled[3] = (struct pollfd){queue_has_room() ? sources_descriptor() : -1, POLLIN, 0};
         polled[4] = (struct pollfd){queue_has_room() ? notice_descriptor() : -1, POLLIN, 0};

@@ -71,10 +71,14 @@ def certain(
     testers: Testers,
     groups: Sequence[Sequence[Asked]],
     hash_seeds: Sequence[str] = HASH_SEEDS,
+    seconds: float = SECONDS,
 ) -> list[list[Expected | None]]:
-    """Play groups of scripts in the worktree as it is, each in a process of its own."""
+    """Play groups of scripts in the worktree as it is, each in a process of its own.
+
+    A script that takes more `seconds` gives nothing certain.
+    """
     with servants.laid(session) as folder, ThreadPoolExecutor(len(groups)) as pool:
-        ground = _Ground(session, worktree, testers, folder)
+        ground = _Ground(session, worktree, testers, folder, seconds)
         told = [list(pool.map(partial(ground.played, seed), groups)) for seed in hash_seeds]
     return [
         [_certain(each, answers) for each, *answers in zip(group, *plays, strict=True)]
@@ -90,12 +94,13 @@ class _Ground:
     worktree: str
     testers: Testers
     servants: str
+    seconds: float
 
     def played(self, seed: str, asked: Sequence[Asked]) -> list[list[Any] | None]:
         """Play scripts as a user of their own, who can change nothing of the worktree."""
         standing = Standing.apart(self.session, self.worktree, self.testers.new())
         standing = replace(standing, environment={**standing.environment, HASH_SEED: seed})
-        return play([each.lines for each in asked], standing, self.servants, SECONDS)
+        return play([each.lines for each in asked], standing, self.servants, self.seconds)
 
 
 def _certain(asked: Asked, answers: Sequence[list[Any] | None]) -> Expected | None:

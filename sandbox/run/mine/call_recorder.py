@@ -1,19 +1,20 @@
 """A plugin of pytest that writes down what tests call of a project, as lines of Python.
 
-It runs in a container, beside nothing but Python's own library and pytest. `RECORDED` in the
+It runs in a container, beside `call_values.py`, Python's own library and pytest. `RECORDED` in the
 environment names a file of JSON, `{"sources": [...], "tests": [...], "into": PATH}`; `into` gets a
 line for each test that calls something: `{"test": ID, "lines": [...]}`. A line is
-`module:attribute(...)` or, of what an earlier line gave, `_0.method(...)`. What cannot be written
-down as a value is left out, and so are calls of the project's by itself.
+`module:attribute(...)` or, of what an earlier line gave, `_0.method(...)`. A function that is
+handed over has a line of its own: its name, or what it is where a test made it and it is an
+expression. What cannot be written down as a value is left out, and so are calls of the project's
+by itself.
 """
 
-import builtins
+import contextlib
 import datetime
-import functools
 import inspect
 import json
-import operator
 import os
+import re
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -21,16 +22,26 @@ from typing import Any
 
 import pytest
 
+from sandbox.run.mine.call_values import (
+    Unwritable,
+    attribute,
+    made_by_a_test,
+    members,
+    named,
+    real,
+    shown,
+)
+
 MOST_LINES, LONGEST, DEEPEST = 30, 300, 6
-"""Lines of a script, characters of a line, and depth of a value."""
+"""Lines of a test, characters of a line, and depth of a value."""
+MOST_BEFORE = 1000
+"""Lines of what is called to load all test files, or to prepare a test."""
+MARK = re.compile("\0([0-9]+)\0")
 BEGUN = 8
 """Up to here in its bytecode a generator has only been made."""
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-NAMED = {
-    *("datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta"),
-    *("datetime.timezone", "decimal.Decimal", "fractions.Fraction", "builtins.range"),
-}
-"""Classes of values that are written as they show themselves."""
+ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())))
+"""Of a list and of a tuple: what is left of them can be written."""
 OF_TIME = {"time", "time_ns", "monotonic", "perf_counter", "localtime", "gmtime", "strftime"}
 OF_DATES = {"now", "today", "utcnow"}
 """Functions of the module time and of datetime's classes that tell the time."""
@@ -38,19 +49,51 @@ ABOUT = json.loads(open(os.environ["RECORDED"]).read())  # noqa: PTH123, SIM115 
 SOURCES, TESTS = ({os.path.realpath(path) for path in ABOUT[key]} for key in ("sources", "tests"))
 
 
-class Unwritable(Exception):  # noqa: N818 - it is no error
-    """A value that no line can hold."""
-
-
 class Recorder:
-    """What one test calls."""
+    """What is called while test files are loaded, while tests are prepared, and by each test.
+
+    A line that refers to what another one gave has the other's number between NULs, as `_mark`
+    writes it, until a script is made of them.
+    """
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
         self.of_the_hour = False
         """Whether the project has looked at the clock: what it gives is another thing tomorrow."""
+        self._lines: list[str] = []
+        self._begun = self._room = 0
+        """How many lines there were when the present part began, and how many there may be."""
         self._known: dict[int, tuple[int, object]] = {}
         self._running: dict[FrameType, int] = {}
+
+    def begin(self, most: int) -> None:
+        """Begin to load, to prepare or to run a test, which may add so many lines."""
+        self._begun, self.of_the_hour = len(self._lines), False
+        self._room = self._begun + most
+        self._running.clear()
+
+    def forget(self) -> None:
+        """Take back what was added since."""
+        self._forget(self._begun)
+
+    def script(self) -> list[str]:
+        """Give what the test that has ended called, and all that was made before and is needed."""
+        start = self._begun
+        needed: set[int] = set()
+        left = [*range(start, len(self._lines))]
+        while left:
+            number = left.pop()
+            if number not in needed:
+                needed.add(number)
+                left += map(int, MARK.findall(self._lines[number]))
+                left += self._done_with(number, start)
+        places = {str(number): place for place, number in enumerate(sorted(needed))}
+        found = [self._lines[number] for number in sorted(needed)]
+        return [MARK.sub(lambda each: f"_{places[each[1]]}", line) for line in found]
+
+    def _done_with(self, number: int, start: int) -> list[int]:
+        """Give the lines before a test that call methods of what a line gave."""
+        called = f"{_mark(number)}."
+        return [at for at in range(number, start) if self._lines[at].startswith(called)]
 
     def on_event(self, frame: FrameType, event: str, value: object) -> None:
         """Take what `sys.setprofile` tells."""
@@ -58,21 +101,33 @@ class Recorder:
             self.of_the_hour = True
         if event == "return" and frame in self._running:
             self._known.setdefault(id(value), (self._running.pop(frame), value))
-        if event != "call" or not _is_in(frame, SOURCES) or len(self.lines) >= MOST_LINES:
+        if event != "call" or not _is_in(frame, SOURCES) or len(self._lines) >= self._room:
             return
         resumed = frame.f_code.co_flags & RESUMED and frame.f_lasti > BEGUN
         if frame.f_back is None or not _is_in(frame.f_back, TESTS) or resumed:
             return
+        before = len(self._lines)
         try:
             line, made = self._line(frame)
+            number = self._add(line)
         except (Unwritable, AttributeError, KeyError):
+            self._forget(before)
             return
-        if len(line) <= LONGEST:
-            if made is None:
-                self._running[frame] = len(self.lines)
-            else:
-                self._known[id(made)] = (len(self.lines), made)
-            self.lines.append(line)
+        if made is None:
+            self._running[frame] = number
+        else:
+            self._known[id(made)] = (number, made)
+
+    def _add(self, line: str) -> int:
+        if len(line) > LONGEST:
+            raise Unwritable
+        self._lines.append(line)
+        return len(self._lines) - 1
+
+    def _forget(self, start: int) -> None:
+        """Take back the lines from a number on."""
+        del self._lines[start:]
+        self._known = {key: each for key, each in self._known.items() if each[0] < start}
 
     def _line(self, frame: FrameType) -> tuple[str, object]:
         """Write a call; give the object that it makes, where it is that of a class."""
@@ -84,7 +139,7 @@ class Recorder:
         if not owner:
             found = getattr(sys.modules[module], name)
             return self._call(f"{module}:{name}", found, [*first, *rest], frame), None
-        found = inspect.getattr_static(_attribute(module, owner), name)
+        found = inspect.getattr_static(attribute(module, owner), name)
         if isinstance(found, staticmethod):
             head = f"{module}:{code.co_qualname}"
             return self._call(head, found.__func__, [*first, *rest], frame), None
@@ -95,7 +150,7 @@ class Recorder:
             return self._call(f"{_place(of)}.{name}", found.__func__, rest, frame), None
         if id(of) not in self._known:
             raise Unwritable
-        head = f"_{self._known[id(of)][0]}.{name}"
+        head = f"{_mark(self._known[id(of)][0])}.{name}"
         if not inspect.isfunction(found):
             return head, None
         return self._call(head, found, rest, frame), None
@@ -127,12 +182,12 @@ class Recorder:
         if value is None or kind in (bool, int, str, bytes):
             return repr(value)
         if id(value) in self._known:
-            return f"_{self._known[id(value)][0]}"
+            return _mark(self._known[id(value)][0])
         if kind is float and repr(value)[-1].isdigit():
             return repr(value)
         if depth >= DEEPEST:
             raise Unwritable
-        inner = [self._written(each, depth + 1) for each in _members(value)]
+        inner = [self._written(each, depth + 1) for each in members(value)]
         if kind is list:
             return f"[{', '.join(inner)}]"
         if kind is tuple:
@@ -142,26 +197,21 @@ class Recorder:
         if isinstance(value, dict) and kind is dict:
             keys = [self._written(key, depth + 1) for key in value]
             return "{" + ", ".join(map("{}: {}".format, keys, inner)) + "}"
-        return _shown(value)
+        if kind in ITERATORS:
+            reduced: Any = value.__reduce__()
+            _, given, *at = reduced
+            return f"iter({self._written(given[0][at[0] if at else 0 :], depth + 1)})"
+        return shown(value) or self._function(value)
+
+    def _function(self, value: object) -> str:
+        """Give a function or a class its own line; Unwritable."""
+        number = self._add(named(value, SOURCES) or made_by_a_test(value, TESTS))
+        self._known[id(value)] = (number, value)
+        return _mark(number)
 
 
-def _members(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        return iter(value.values())
-    return iter(value) if isinstance(value, list | tuple | set | frozenset) else iter(())
-
-
-def _shown(value: object) -> str:
-    """Write a value of Python's own library, or the name of what is built in."""
-    module, text = type(value).__module__, repr(value)
-    if f"{module}.{type(value).__qualname__}" in NAMED and " object at " not in text:
-        return text if module == "builtins" or text.startswith(module) else f"{module}.{text}"
-    called = getattr(value, "__name__", "")
-    if isinstance(called, str) and getattr(builtins, called, None) is value:
-        return called
-    if isinstance(called, str) and getattr(operator, called, None) is value:
-        return f"operator.{called}"
-    raise Unwritable
+def _mark(number: int) -> str:
+    return f"\0{number}\0"
 
 
 def _parameters(code: CodeType) -> tuple[list[str], list[str]]:
@@ -178,13 +228,6 @@ def _collected(code: CodeType) -> tuple[str, str]:
     return more, named
 
 
-def _attribute(module: str, path: str) -> Any:  # noqa: ANN401
-    found: Any = sys.modules[module]
-    for name in path.split("."):
-        found = getattr(found, name)
-    return found
-
-
 def _place(of: type) -> str:
     """Name a class of the project's; Unwritable where it is none, or made in a function."""
     file = os.path.realpath(getattr(sys.modules.get(of.__module__), "__file__", None) or "")
@@ -193,13 +236,8 @@ def _place(of: type) -> str:
     return f"{of.__module__}:{of.__qualname__}"
 
 
-@functools.cache
-def _real(path: str) -> str:
-    return os.path.realpath(path)
-
-
 def _is_in(frame: FrameType, files: set[str]) -> bool:
-    return _real(frame.f_code.co_filename) in files
+    return real(frame.f_code.co_filename) in files
 
 
 def _is_below(frame: FrameType | None, files: set[str]) -> bool:
@@ -216,16 +254,49 @@ def _reads_the_clock(function: object) -> bool:
     return isinstance(of, type) and issubclass(of, datetime.date) and name in OF_DATES
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Record a test."""
-    recorder = Recorder()
-    sys.setprofile(recorder.on_event)
+RECORDER = Recorder()
+
+
+@contextlib.contextmanager
+def _recording(most: int) -> Iterator[None]:
+    RECORDER.begin(most)
+    sys.setprofile(RECORDER.on_event)
     try:
         yield
     finally:
         sys.setprofile(None)
-    if recorder.lines and not recorder.of_the_hour:
-        told = {"test": item.nodeid.partition("[")[0], "lines": recorder.lines}
+
+
+@contextlib.contextmanager
+def _preparing() -> Iterator[None]:
+    with _recording(MOST_BEFORE):
+        yield
+    if RECORDER.of_the_hour:
+        RECORDER.forget()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Record what is made while test files are loaded."""
+    with _preparing():
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Record what is made for tests."""
+    with _preparing():
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Record a test."""
+    with _recording(MOST_LINES):
+        yield
+    lines = RECORDER.script()
+    RECORDER.forget()
+    if lines and not RECORDER.of_the_hour:
+        told = {"test": item.nodeid.partition("[")[0], "lines": lines}
         with open(ABOUT["into"], "a") as file:  # noqa: PTH123 - short
             file.write(json.dumps(told) + "\n")

@@ -26,13 +26,18 @@ from sandbox.run.mine.planted import candidate
 from sandbox.tasks.drafts.recorded_case import CASE, case_file
 from sandbox.tasks.seeds.mined_repository import MinedRepository
 
-PLUGIN = Path(__file__).parent / "call_recorder.py"
+HERE = Path(__file__).parent
+PLUGIN = "sandbox.run.mine.call_recorder"
+FILES = ("call_recorder.py", "call_values.py")
+"""The plugin's own: the only ones of this package that are there where it runs."""
 OF_A_TEST = 40
 """Scripts of one test that are tried, the shortest of them and the longest among them."""
 KEPT = 12
 """Scripts of a seed."""
 LONGEST = 1500
 """Characters of a script."""
+QUICK = 0.3
+"""Seconds: each grading plays some forty scripts six times."""
 HASH_SEEDS = tuple(map(str, range(8)))
 """What depends on the order of a set differs between some of these, and is not recorded."""
 GRADINGS = ("1", "2", "3")
@@ -117,10 +122,16 @@ def record(mined: MinedRepository, begin: Begin) -> RecordedCalls:
         by_test = _recorded(mined, session, worktree)
     every = [script for some in by_test.values() for script in some]
     with closing(begin()) as session:
-        asked = [Asked(each, recorded=True) for each in every]
-        (told,) = certain(session, worktree, Testers(session), [asked], HASH_SEEDS)
-    known = {each: wanted for each, wanted in zip(every, told, strict=True) if wanted}
+        ground = session, worktree, Testers(session)
+        (quick,) = certain(*ground, [_asked(every)], HASH_SEEDS[:1], QUICK)
+        some = [each for each, wanted in zip(every, quick, strict=True) if wanted]
+        (told,) = certain(*ground, [_asked(some)], HASH_SEEDS)
+    known = {each: wanted for each, wanted in zip(some, told, strict=True) if wanted}
     return RecordedCalls(mined, begin, by_test, known)
+
+
+def _asked(some: Iterable[Script]) -> list[Asked]:
+    return [Asked(each, recorded=True) for each in some]
 
 
 def _recorded(
@@ -133,13 +144,14 @@ def _recorded(
         "tests": [f"{worktree}/{test.path}" for test in mined.tests],
         "into": into,
     }
-    for name, data in ((PLUGIN.name, PLUGIN.read_bytes()), ("about", json.dumps(about).encode())):
+    files = {f"sandbox/run/mine/{name}": (HERE / name).read_bytes() for name in FILES}
+    for name, data in {**files, "about": json.dumps(about).encode()}.items():
         session.write(f"{folder}/{name}", data, user=AGENT, parents=True)
     environment = {
         **ENVIRONMENT,
         "RECORDED": f"{folder}/about",
         "PYTHONPATH": folder,
-        "PYTEST_ADDOPTS": f"-p {PLUGIN.stem}",
+        "PYTEST_ADDOPTS": f"-p {PLUGIN}",
     }
     line = ("/bin/bash", "-c", mined.mining.command)
     seconds = mined.task().task.limits.command_seconds

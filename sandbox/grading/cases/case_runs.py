@@ -2,12 +2,10 @@
 
 import math
 import threading
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 from sandbox.container.changes.patch import safe
@@ -21,7 +19,7 @@ from sandbox.grading.cases.files import File
 from sandbox.grading.cases.http import HttpServer
 from sandbox.grading.cases.scripts import Script
 from sandbox.grading.cases.standing import Standing
-from sandbox.grading.cases.subjects import Caller, Function, McpServer, Program, Servant
+from sandbox.grading.cases.subjects import Caller, Function, McpServer, Program
 from sandbox.grading.json_conversation import Unanswered
 from sandbox.grading.testers import Testers
 from sandbox.model.case import (
@@ -65,9 +63,6 @@ class _Cases:
     as_agent: bool = False
     forged: str = ""
     _port: threading.Lock = field(default_factory=threading.Lock)
-    _choosing: threading.Lock = field(default_factory=threading.Lock)
-    _waiting: dict[str, list[Servant]] = field(default_factory=lambda: defaultdict(list))
-    """Servants that have come to the end of a case, by language."""
 
     def outcomes(
         self, cases: Sequence[Case], asked: dict[str, list[Call]]
@@ -106,18 +101,17 @@ class _Cases:
             yield File(subject, self.ground.session, self.ground.worktree)
             return
         if isinstance(subject, ScriptSubject):
-            with self._servant("python") as servant:
-                yield Script(servant)
+            with closing(Script(self._standing(), self.servants)) as script:
+                yield script
             return
-        if isinstance(subject, FunctionSubject):
-            with self._servant(subject.language) as servant:
-                yield Function(subject, servant)
-            return
-        subject = subject.model_copy(update={"argv": self.built.filled(subject.argv)})
+        if not isinstance(subject, FunctionSubject):
+            subject = subject.model_copy(update={"argv": self.built.filled(subject.argv)})
         alone = self._port if isinstance(subject, HttpSubject) else nullcontext()
         with alone:
             caller: Caller
-            if isinstance(subject, CommandSubject):
+            if isinstance(subject, FunctionSubject):
+                caller = Function(subject, self._standing(), self.servants)
+            elif isinstance(subject, CommandSubject):
                 caller = Program(subject, self._standing())
             elif isinstance(subject, HttpSubject):
                 caller = HttpServer(subject, self._standing(), self._standing())
@@ -125,42 +119,6 @@ class _Cases:
                 caller = McpServer(subject, self._standing())
             with closing(caller):
                 yield caller
-
-    @contextmanager
-    def _servant(self, language: str) -> Iterator[Servant]:
-        """Give one that has nothing of another case."""
-        waited = self._waited(language)
-        servant = waited or Servant(language, self._standing(), self.servants)
-        may_follow = False
-        try:
-            if waited is None:
-                servant.begin_case()
-            yield servant
-            may_follow = servant.end_case()
-        finally:
-            if may_follow:
-                with self._choosing:
-                    self._waiting[language].append(servant)
-            else:
-                servant.close()
-
-    def _waited(self, language: str) -> Servant | None:
-        """Give one that has waited for another case and begins it, if there is one."""
-        with self._choosing:
-            servant = self._waiting[language].pop() if self._waiting[language] else None
-        if servant is None:
-            return None
-        try:
-            servant.begin_case()
-        except (Unanswered, ForgedAnswer):  # it was ended by what an earlier case has left
-            servant.close()
-            return None
-        return servant
-
-    def close(self) -> None:
-        """Kill the servants that wait for another case."""
-        for servant in chain.from_iterable(self._waiting.values()):
-            servant.close()
 
     def _standing(self) -> Standing:
         session, worktree = self.ground.session, self.ground.worktree
@@ -241,10 +199,8 @@ def _run(
     *,
     as_agent: bool = False,
 ) -> CaseReport:
-    with (
-        servants.laid(ground.session) as folder,
-        closing(_Cases(file, ground, built, folder, as_agent)) as cases,
-    ):
+    with servants.laid(ground.session) as folder:
+        cases = _Cases(file, ground, built, folder, as_agent)
         found = cases.outcomes(file.cases, asked)
     return CaseReport(
         seed=seed,

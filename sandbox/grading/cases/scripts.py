@@ -14,9 +14,9 @@ Lines = Sequence[str]
 class Script:
     """A caller that evaluates scripts, all of them in one process."""
 
-    def __init__(self, servant: Servant) -> None:
-        """`servant` is one for Python."""
-        self._servant = servant
+    def __init__(self, standing: Standing, servants: str) -> None:
+        """Start a servant; their programs lie in the folder `servants`."""
+        self._servant = Servant("python", standing, servants)
         self._started = False
 
     def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
@@ -43,7 +43,7 @@ def play(
     What such a one has changed in its process is forgotten: the next has a process of its own.
     """
     found: list[list[Any] | None] = []
-    script = Script(Servant("python", standing, servants))
+    script = Script(standing, servants)
     try:
         for lines in scripts:
             try:
@@ -52,7 +52,7 @@ def play(
             except Unanswered:
                 found.append(None)
                 script.close()
-                script = Script(Servant("python", standing, servants))
+                script = Script(standing, servants)
     finally:
         script.close()
     return found

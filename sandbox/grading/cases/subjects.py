@@ -35,7 +35,6 @@ class Servant:
 
     def __init__(self, language: str, standing: Standing, servants: str) -> None:
         """Start it; their programs lie in the folder `servants`."""
-        self._forks, self._alone = language == "python", not standing.by_line
         command = standing.fed(INTERPRETERS[language], f"{servants}/{language}")
         self._running = standing.session.converse(command)
         self._lines = Lines(self._running)
@@ -52,21 +51,6 @@ class Servant:
             raise ForgedAnswer("a call was answered twice")
         return answer
 
-    def begin_case(self) -> None:
-        """Be ready for the calls of one case; where it can, in a process of the case's own."""
-        if self._forks:
-            self.ask({"case": True, "alone": self._alone}, START_SECONDS)
-
-    def end_case(self) -> bool:
-        """Forget what the case has made of its process; say whether another one may follow."""
-        if not self._forks:
-            return False
-        try:
-            self.ask({"end": True}, START_SECONDS)
-        except (Unanswered, ForgedAnswer):
-            return False
-        return True
-
     def close(self) -> None:
         """Kill it with all that was started there."""
         self._running.kill()
@@ -76,10 +60,10 @@ class Servant:
 class Function:
     """Calls a function through a servant in the container."""
 
-    def __init__(self, subject: FunctionSubject, servant: Servant) -> None:
-        """`servant` is ready for the case."""
+    def __init__(self, subject: FunctionSubject, standing: Standing, servants: str) -> None:
+        """Start a servant; their programs lie in the folder `servants`."""
         self._javascript, self._name = subject.language == "javascript", subject.name
-        self._servant = servant
+        self._servant = Servant(subject.language, standing, servants)
         self._started = False
 
     def call(self, given: Mapping[str, Any], seconds: float) -> Answer:
@@ -98,7 +82,8 @@ class Function:
         raise Unanswered("it printed something that is not a valid answer")
 
     def close(self) -> None:
-        """Nothing runs but the servant."""
+        """Kill the servant with all that the function has started."""
+        self._servant.close()
 
     def _encoded(self, value: object) -> Any:  # noqa: ANN401
         encoded = wire.encode(value)

@@ -9,16 +9,12 @@ function, so that the time of the first call is its own. Each is answered on sta
 before the next one is read: `{"id": ID, "value": V}` or `{"id": ID, "raised": {"type": T,
 "message": M}}`. What the function prints goes to standard error.
 
-For a call with `"case": true` the process forks: its child answers that, and all calls up to one
-with `"end": true`. A child that does not come so far ends the process as it ends itself.
-
 A call may have `lines` instead of all this: expressions that are evaluated one after the other.
 `module:attribute...` imports a module, and `_0` is what the first one gave. The value then is a
 list with a dictionary for each, of its `value` or the class that it `raised`; of what is of no type
 that `wire.py` knows the class and the text stand there, of an iterator what it gives.
 """
 
-import contextlib
 import functools
 import importlib
 import importlib.util
@@ -134,30 +130,6 @@ def message(error: BaseException) -> str:
         return ""
 
 
-ENDED = 113
-"""The exit status of a child whose case has come to its end."""
-
-
-def is_child(*, alone: bool) -> bool:
-    """Fork; say so in the child, and here once it has ended well. End as one that has not.
-
-    Where nobody else is this user, what the child has left is killed.
-    """
-    child = os.fork()
-    if child == 0:
-        return True
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        os.kill(os.getpid(), os.WTERMSIG(status))
-        os._exit(1)  # by a signal that ends nobody here
-    if os.WEXITSTATUS(status) != ENDED:
-        os._exit(os.WEXITSTATUS(status))
-    if alone:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, 9)
-    return False
-
-
 def main(name: str, descriptor: int) -> None:
     """Answer until there are no more calls, and end without what was registered for the exit."""
     calls = os.fdopen(os.dup(descriptor), encoding="utf-8")
@@ -168,14 +140,9 @@ def main(name: str, descriptor: int) -> None:
     os.open(os.devnull, os.O_RDONLY)
     for line in calls:
         call = json.loads(line)
-        if "case" in call and not is_child(alone=call["alone"]):
-            continue
         name = call.get("subject", name)
-        told = {"value": None} if "case" in call or "end" in call else answer(name, call)
-        answers.write(json.dumps({"id": call["id"], **told}) + "\n")
+        answers.write(json.dumps({"id": call["id"], **answer(name, call)}) + "\n")
         answers.flush()
-        if "end" in call:
-            os._exit(ENDED)
     os._exit(0)
 
 

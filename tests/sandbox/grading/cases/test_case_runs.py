@@ -134,34 +134,6 @@ def test_one_case_cannot_break_another(run: Run) -> None:
     assert sorted(each.outcome for each in report.outcomes.values()) == ["failed", "passed"]
 
 
-LEAVING = """
-import os, time
-made = []
-time.sleep(0.1)
-
-def call(value):
-    caller = os.getpid()
-    if not os.fork():
-        while os.getppid() == caller:
-            time.sleep(0.04)
-        os.kill(-1, 9)
-        os._exit(0)
-    made.append(value)
-    return len(made)
-"""
-
-
-def test_no_case_finds_what_another_has_made_of_its_process_or_left_running(run: Run) -> None:
-    one = function("{value: 1}", arguments="[1]")
-    more = "  - {{id: more-{}, subject: it, input: {{arguments: [1]}}, expect: {{value: 1}}}}\n"
-    text = one + "\n" + "".join(more.format(number) for number in range(5))
-    report = run(text, LEAVING)
-    assert {each.outcome for each in report.outcomes.values()} == {"passed"}, report.outcomes
-    assert len(report.outcomes) == 6
-    who = {each.problem for each in run(text, WHO).outcomes.values()}
-    assert len(who) <= 2, "some cases follow others, as the same user"
-
-
 @pytest.mark.parametrize(
     ("expect", "outcome"),
     [

@@ -134,6 +134,62 @@ def test_one_case_cannot_break_another(run: Run) -> None:
     assert sorted(each.outcome for each in report.outcomes.values()) == ["failed", "passed"]
 
 
+SIX = "".join(
+    f"  - {{id: more-{number}, subject: it, input: {{arguments: [1]}}, expect: {{value: 1}}}}\n"
+    for number in range(5)
+)
+"""Cases beside one that is there."""
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        "import os\nos.mkdir(os.path.expanduser('~/work'))\ndef call(value): return value\n",
+        "made = []\ndef call(value):\n    made.append(value)\n    return len(made)\n",
+    ],
+    ids=["folder", "memory"],
+)
+def test_what_a_case_makes_is_its_own(run: Run, candidate: str) -> None:
+    report = run(function("{value: 1}", arguments="[1]") + SIX, candidate)
+    assert {each.outcome for each in report.outcomes.values()} == {"passed"}, report.outcomes
+    assert len(report.outcomes) == 6
+
+
+ANSWERS_FOR_ALL = """
+import json, sys
+
+def call(value):
+    frame = sys._getframe(1)
+    while "answers" not in frame.f_locals:
+        frame = frame.f_back
+    calls, answers = frame.f_locals["calls"], frame.f_locals["answers"]
+    asked, wire = frame.f_locals["call"], frame.f_globals["wire"]
+    while True:
+        given = asked.get("arguments")
+        told = wire.encode(2 * wire.decode(given[0])) if given else None
+        answers.write(json.dumps({"id": asked["id"], "value": told}) + "\\n")
+        answers.flush()
+        asked = json.loads(calls.readline())
+"""
+
+
+def test_one_module_cannot_answer_for_another(run: Run, session: Session) -> None:
+    session.write(f"{WORKTREE}/other.py", b"def call(value): return 0\n", parents=True)
+    text = DRAWN.replace("cases:", '  other: {kind: function, name: "other:call"}\ncases:')
+    case = "{draw: integer, minimum: 4, maximum: 1000000000}"
+    for number in range(4):
+        text += f"""
+  - id: other-{number}
+    subject: other
+    input: {{arguments: [{case}]}}
+    expect: {{reference: double}}
+"""
+    outcomes = run(text, ANSWERS_FOR_ALL).outcomes
+    passed = {name for name, each in outcomes.items() if each.outcome == "passed"}
+    assert passed == {"one"}, outcomes
+    assert "gave 0" in outcomes["other-0"].problem
+
+
 @pytest.mark.parametrize(
     ("expect", "outcome"),
     [

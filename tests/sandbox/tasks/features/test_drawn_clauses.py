@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from sandbox.grading.cases import at_a_shell
 from sandbox.grading.draws import Chance
 from sandbox.grading.draws import drawn as drawn_input
 from sandbox.model.draw import Input
@@ -66,16 +67,18 @@ DIGEST = "b95bdbe8ff532e79"
 
 
 @settings(max_examples=12, deadline=None)
+@example(29, 6195)  # none of 25 orders tells one of its clauses, and two of the next 25 do
 @given(st.integers(LEAST, MOST), NUMBERS)
 def test_who_leaves_out_a_clause_fails_its_case(count: int, number: int) -> None:
+    """By the orders of one grading, which calls each case apart and again at a shell."""
     specification = drawn(count, number)
     assert len(specification.clauses) == count
     charge, without = function(specification), function(specification, leaving_out=True)
     for clause in specification.clauses:
         place = specification.numbers[clause.key]
         order = INPUT.validate_json(json.dumps(specification.order(clause)))
-        chance = Chance(f"{number}-{place}")
-        orders = [drawn_input(order, chance) for _ in range(TIMES)]
+        rounds = [Chance(f"{seed}-{place}") for seed in (number, at_a_shell(str(number)))]
+        orders = [drawn_input(order, chance) for chance in rounds for _ in range(TIMES)]
         told = [answer(charge, each) for each in orders]
         assert told == [answer(without, each, 0) for each in orders]
         assert told != [answer(without, each, place) for each in orders], clause

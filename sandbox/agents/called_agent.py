@@ -37,6 +37,7 @@ class CalledAgent:
         self._begun = begun
         self._calls = Calls()
         self._why = ""
+        self._status: int | None = None
 
     def call(
         self, action: str, arguments: Mapping[str, JsonValue], usage: ModelUsage | None = None
@@ -60,6 +61,11 @@ class CalledAgent:
         self._why = self._why or why
         self._calls.leave()
 
+    def crash(self, error: BaseException) -> None:
+        """End the run as one whose agent has raised something."""
+        self._status = 1
+        self.leave(f"The agent raised {type(error).__name__}: {error}")
+
     def fail(self, error: Exception) -> None:
         """End the run as one that could not be carried through: `next` raises the error."""
         self._calls.fail(error)
@@ -73,8 +79,8 @@ class CalledAgent:
         return self._calls.take(reply, timeout)
 
     def ending(self) -> Departure:
-        """Say why it has left."""
-        return Departure(self._why)
+        """Say why it has left; one that has raised something has crashed."""
+        return Departure(self._why, self._status)
 
     def close(self, reply: Reply | None, ended: Ended) -> None:
         """Answer the last call, and tell those that wait, now or later, that the run is over."""

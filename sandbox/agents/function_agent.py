@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from sandbox.agents.base import Departure
 from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.tools import Shape, described
 from sandbox.agents.typed_actions import TypedActions
@@ -66,16 +65,11 @@ class FunctionAgent(CalledAgent):
         super().__init__(name)
         self._function = function
         self._log = log
-        self._status: int | None = None
 
     def begin(self, briefing: Briefing) -> None:
         """Start the function."""
         work = threading.Thread(target=self._work, args=(briefing,), name="agent", daemon=True)
         work.start()
-
-    def ending(self) -> Departure:
-        """Say how it ended; one that raised an exception has crashed."""
-        return Departure(super().ending().says, self._status)
 
     def _work(self, briefing: Briefing) -> None:
         world = World(self, briefing)
@@ -84,13 +78,12 @@ class FunctionAgent(CalledAgent):
             if fields is not None:
                 reply = world.step(FinalAnswer.name, fields={**fields})
                 if reply.status == "error" and not world.over:
-                    raise ValueError(f"The answer was refused: {reply.message}")  # noqa: TRY301
+                    self.leave(f"The agent returned what is no answer: {reply.message}")
         except ModelError as error:  # it asks not to be counted
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 - whatever the function does, the run ends
-            self._status = 1
             self._note(traceback.format_exc())
-            self.leave(f"The agent raised {type(error).__name__}: {error}")
+            self.crash(error)
         else:
             self.leave("The agent returned without an answer.")
 

@@ -117,6 +117,13 @@ class Experiment:
         self._journal.read_on()
         return self._journal.newest
 
+    def replaced(self) -> set[str]:
+        """Give the runs that do not count: another one of their cell does."""
+        counted = {cell: line.run for cell, line in self._over().items()}
+        newest = self._journal.newest
+        every = self._journal.every.items()
+        return {run for run, cell in every if run != counted.get(cell, newest[cell])}
+
     def left(self) -> list[Job]:
         """Give the cells that are still to be done, in the order of the plan."""
         over = self._over()

@@ -25,6 +25,8 @@ class Journal:
         """Bytes that were read."""
         self.begun: dict[str, int] = {}
         """The cells of runs that have no end in the journal."""
+        self.every: dict[str, int] = {}
+        """The cells of all runs."""
         self.newest: dict[int, str] = {}
         """The newest run of each cell."""
         self.over: dict[int, Line] = {}
@@ -71,6 +73,7 @@ class Journal:
 
     def _take(self, line: Line) -> None:
         self.newest[line.cell] = line.run
+        self.every[line.run] = line.cell
         if line.verdict is None:
             self.begun[line.run] = line.cell
             return

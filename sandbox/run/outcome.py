@@ -31,6 +31,11 @@ class Outcome(Record):
         return self.verdict is Verdict.PASSED
 
     @classmethod
+    def of_error(cls, run: str, task: str, problem: str) -> "Outcome":
+        """Say of a run that it could not be carried through."""
+        return cls(run=run, task=task, verdict=Verdict.ERROR, reward=0, rewards={}, problem=problem)
+
+    @classmethod
     def of(cls, folder: RunFolder) -> "Outcome":
         """Read it from a run's folder; StoreError where the run has no end."""
         record = folder.record()

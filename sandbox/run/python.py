@@ -22,7 +22,7 @@ from sandbox.container.engines.base import Engine
 from sandbox.model import places
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing
-from sandbox.model.errors import UsageError
+from sandbox.model.errors import ModelError, SandboxError, UsageError
 from sandbox.model.job import Job, Who
 from sandbox.model.latch import Latch
 from sandbox.model.run import Actor
@@ -55,6 +55,7 @@ class Prepared:
         self._moved, self._over, self._opened = Latch(), Latch(), Latch()
         self._wanted = True
         self._folder: RunFolder | None = None
+        self._task = task.task.id
         self._stop = Stop()
         self.agent = CalledAgent(name, self._begin)
         with ExitStack() as stack:
@@ -93,6 +94,11 @@ class Prepared:
         """Wait until the run is over and graded; raises what the machinery could not carry."""
         self._over.wait()
         return self._run.result()
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The run's and the task's."""
+        return self._folder.id if self._folder else "", self._task
 
     def discard(self) -> None:
         """End it, and leave nothing of it, where it has not been opened."""
@@ -175,6 +181,23 @@ class OpenWorld(World):
             self.outcome = Outcome.of(self._prepared.result())
         return self.outcome
 
+    def fail(self, error: BaseException) -> None:
+        """End the run as one that is not counted, because of an error of whoever acts in it.
+
+        A `ModelError` says so of the model's provider, any other one that the agent has crashed.
+        """
+        if self.outcome is not None:
+            return
+        if isinstance(error, ModelError):
+            self._agent.fail(error)
+        else:
+            self._agent.crash(error)
+        try:
+            with self._prepared.stack:
+                self.outcome = Outcome.of(self._prepared.result())
+        except SandboxError as problem:  # of which the record has more; `error` is raised
+            self.outcome = Outcome.of_error(*self._prepared.names, problem.message)
+
     def interrupt(self) -> None:
         """End the run at once, from any thread, with the action under way, and without a verdict.
 
@@ -195,8 +218,8 @@ class OpenWorld(World):
             self.finish()
         elif isinstance(error, KeyboardInterrupt | asyncio.CancelledError):
             self.interrupt()
-        else:  # which is what is to be told, whatever becomes of the run
-            self._prepared.stack.close()
+        else:
+            self.fail(error)
 
 
 def open_world(
@@ -269,14 +292,7 @@ def evaluate(
     return [
         Outcome.of(store.folder(result.run))
         if result.run and result.verdict is not Verdict.ERROR
-        else Outcome(
-            run=result.run or "",
-            task=job.task,
-            verdict=Verdict.ERROR,
-            reward=0,
-            rewards={},
-            problem=result.problem,
-        )
+        else Outcome.of_error(result.run or "", job.task, result.problem)
         for job in planned
         for result in (found[job],)
     ]

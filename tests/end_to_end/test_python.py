@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 import sandbox
 from sandbox.container import engines
-from sandbox.model.errors import UsageError
+from sandbox.model.errors import ModelError, UsageError
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
 from sandbox.model.verdict import Verdict
@@ -97,8 +97,15 @@ def test_many_are_open_at_once_and_each_is_its_own(runs: Path) -> None:
 def test_what_goes_wrong_in_the_block_is_what_is_told(runs: Path) -> None:
     with pytest.raises(ZeroDivisionError), sandbox.open(TASK, runs=runs) as world:
         world.step("run_command", command=f"sleep {1 // 0}")
-    (folder,) = Store(runs).folders()
-    assert folder.record().verdict == "failed"
+    assert world.outcome is not None
+    assert (world.outcome.verdict, world.outcome.how) == ("failed", "crashed")
+    with pytest.raises(ModelError), sandbox.open(TASK, runs=runs) as world:
+        raise ModelError("its provider answers nothing")
+    assert world.outcome is not None
+    assert world.outcome.problem == "its provider answers nothing"
+    records = [folder.record() for folder in Store(runs).folders()]
+    ends = {(record.verdict, record.crashed) for record in records}
+    assert ends == {(Verdict.FAILED, True), (Verdict.ERROR, False)}
 
 
 def test_a_task_that_is_not_there_is_told_at_once(runs: Path) -> None:
@@ -119,6 +126,17 @@ def test_a_function_that_raises_has_crashed_and_the_others_go_on(runs: Path) -> 
     assert sorted(str(outcome.how) for outcome in found) == ["crashed", "gave_up"]
     assert [outcome.reward for outcome in found] == [0, 0]
     assert {outcome.task for outcome in found} == {TASK}
+
+
+@pytest.mark.slow
+def test_who_returns_no_answer_to_the_task_has_failed_and_counts(runs: Path) -> None:
+    (found,) = sandbox.evaluate(TASK, lambda _: {"nothing": 1}, runs=runs)
+    assert (found.verdict, found.how) == ("failed", "gave_up")
+    (folder,) = Store(runs).folders()
+    record = folder.record()
+    assert record.end is not None
+    assert "what is no answer" in record.end.message
+    assert not record.crashed
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -194,11 +195,17 @@ def chosen(
     agents: list[str],
     experiment: str | None = None,
 ) -> "list[RunFolder]":
-    """Find the runs that are asked for; UsageError where there are none."""
+    """Find the runs that are asked for; UsageError where there are none.
+
+    Of several runs of an experiment's cell the one that counts, unless others are named.
+    """
     folders = [store.find(name) for name in names] if names else list(store.folders())
     unique = {folder.id: folder for folder in folders}
+    replaced = cache(partial(_replaced, store))
     found = []
     for folder, record in records(unique.values()):
+        if not names and folder.id in replaced(record.experiment):
+            continue
         called = {record.agent, record.acting, _with_version(record)}
         if (
             (not tasks or record.task in tasks)
@@ -214,6 +221,14 @@ def chosen(
             "Start some: sandbox run TASK --agent CMD --trials 4.",
         )
     return found
+
+
+def _replaced(store: "Store", name: str) -> set[str]:
+    """Give the runs of an experiment in whose place others count."""
+    from sandbox.run import experiment
+
+    found = experiment.find(store, name) if name else None
+    return found.replaced() if found else set()
 
 
 def _with_version(record: "RunRecord") -> str:

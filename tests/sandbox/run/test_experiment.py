@@ -78,6 +78,16 @@ def test_what_is_over_is_not_done_again_and_errors_are(store: Store) -> None:
     assert [(each.job.trial, each.run) for each in again.done()] == [(1, "one"), (2, "three")]
 
 
+def test_one_run_of_a_cell_counts(store: Store) -> None:
+    made = opened(store, plan(4), None)
+    run(made, store, 0, "one")
+    run(made, store, 1, "two", Verdict.ERROR)
+    run(made, store, 1, "three", Verdict.PASSED)
+    run(made, store, 2, "four", Verdict.ERROR)
+    run(made, store, 2, "five", Verdict.ERROR)
+    assert made.replaced() == {"two", "four"}
+
+
 def test_who_gives_the_same_command_when_all_is_over_begins_anew(store: Store) -> None:
     first = opened(store, plan(1), None)
     run(first, store, 0, "one")

@@ -14,7 +14,7 @@ OBJECT = re.compile(r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/[^/]+\.(?:pack|id
 ORDINARY = re.compile(
     # What was begun and not ended by a program that was killed is of no consequence.
     r"objects/(?:[0-9a-f]{2}/|pack/)?tmp_(?:obj|pack|idx|rev)_\w+"
-    r"|objects/info/packs|info/refs|COMMIT_EDITMSG|ORIG_HEAD|AUTO_MERGE|REBASE_HEAD"
+    r"|objects/info/packs|info/refs|COMMIT_EDITMSG|ORIG_HEAD|FETCH_HEAD|AUTO_MERGE|REBASE_HEAD"
     # These are judged by what they say, not as files.
     r"|HEAD|index|packed-refs|refs/.+|logs/.+"
 )

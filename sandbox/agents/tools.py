@@ -1,11 +1,12 @@
 """The harness's actions as tools of a model: name, description, JSON Schema of the arguments."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import JsonValue
 
 from sandbox.model.briefing import Briefing
+from sandbox.model.errors import UsageError
 
 NO_TOOL = "Your answer called no tool. Call one; when you are done, call final_answer."
 """What a model is told that has only talked."""
@@ -37,8 +38,17 @@ def tools(briefing: Briefing) -> list[Tool]:
     ]
 
 
+def refuse_unknown(shape: str) -> None:
+    """Raise UsageError for a shape that nobody has."""
+    if shape not in get_args(Shape):
+        raise UsageError(
+            f"There is no shape {shape!r}.", f"There are {', '.join(get_args(Shape))}."
+        )
+
+
 def described(briefing: Briefing, shape: Shape = "openai") -> list[dict[str, JsonValue]]:
-    """Return every action as interfaces of models take tools."""
+    """Return every action as interfaces of models take tools; UsageError for another shape."""
+    refuse_unknown(shape)
     if shape == "anthropic":
         return [
             {

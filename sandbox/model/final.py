@@ -93,6 +93,12 @@ class FinalField(Record):
         return self
 
     @model_validator(mode="after")
+    def _expects_a_value_of_its_type(self) -> Self:
+        if self.expect is not None and type(self.expect) not in TYPES[self.type]:
+            raise ValueError(f"{self.expect!r} is expected, which is no value of type {self.type}")
+        return self
+
+    @model_validator(mode="after")
     def _is_of_the_type_that_is_computed(self) -> Self:
         if self.computed is None:
             return self

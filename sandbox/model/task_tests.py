@@ -1,5 +1,6 @@
 """What the agent of a task can run, and the tests and cases that it is graded by."""
 
+from collections import Counter
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -38,6 +39,13 @@ class Cases(Record):
     def expected(self) -> tuple[str, ...]:
         """All of them."""
         return self.fail_to_pass + self.pass_to_pass
+
+
+def _each_once(expected: tuple[str, ...]) -> None:
+    """Refuse an id that stands twice: it would have to fail and to pass, or say nothing more."""
+    twice = next((one for one, times in Counter(expected).items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice} stands twice in fail_to_pass and pass_to_pass")
 
 
 class TestScript(Record):
@@ -110,6 +118,11 @@ class Tests(Record):
         return self
 
     @model_validator(mode="after")
+    def _name_each_once(self) -> "Tests":
+        _each_once(self.fail_to_pass + self.pass_to_pass)
+        return self
+
+    @model_validator(mode="after")
     def _tell_the_defect(self) -> "Tests":
         found = self.fail_to_pass or self.recorded or (self.cases and self.cases.fail_to_pass)
         if not found:
@@ -135,3 +148,8 @@ class RecordedTests(Record):
 
     fail_to_pass: tuple[str, ...] = ()
     pass_to_pass: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _name_each_once(self) -> "RecordedTests":
+        _each_once(self.fail_to_pass + self.pass_to_pass)
+        return self

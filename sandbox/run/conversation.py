@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sandbox.agents.messages import Message
 from sandbox.agents.messages import messages as conversing
-from sandbox.agents.tools import Shape
+from sandbox.agents.tools import Shape, refuse_unknown
 from sandbox.model import places
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.store import Store
@@ -25,7 +25,8 @@ def messages(
 ) -> list[Message]:
     """Give a stored run, `last` or the start of its name, as messages; raises as `conversation`.
 
-    `runs` is where runs are kept (SANDBOX_RUNS, else ./runs).
+    UsageError for another shape. `runs` is where runs are kept (SANDBOX_RUNS, else ./runs).
     """
+    refuse_unknown(shape)
     store = Store(Path(runs) if runs is not None else places.runs())
     return conversation(store.find(run), shape)

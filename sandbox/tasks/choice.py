@@ -30,6 +30,8 @@ def chosen(
     UsageError where a word, or all of them together, name nothing.
     """
     found = {task.task.id: task for word in words for task in _named(word, facets, levels)}
+    if not words:
+        raise UsageError("No task is named.", "Name some: sandbox tasks lists them.")
     if not found:
         wanted = " and ".join(
             f"{what} {', '.join(given)}"

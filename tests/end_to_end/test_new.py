@@ -126,12 +126,16 @@ def test_a_broken_checkout_becomes_a_task_that_its_oracle_alone_passes(
     words = ("new", "till/wrong-discount", "--defect-from", broken)
     unchanged = sandbox(*words, **project.environment)
     assert (unchanged.code, "differs from till 1.1" in unchanged.err) == (2, True)
+    nowhere = sandbox("new", "till/x", "--defect-from", tmp_path / "x", **project.environment)
+    assert (nowhere.code, "There is no folder" in nowhere.err) == (2, True)
     (broken / "till.py").write_text(CODE.replace("whole - whole", "whole + whole"))
     ended = sandbox(*words, **project.environment)
     assert ended.code == 0, ended
     assert "1 of 4 tests fail with the defect in till.py" in ended.out
     folder = project.folder / "task_repos/till/wrong-discount"
     assert documents.load(folder / "task.yaml", TaskFile).tests.recorded == "tests.yaml"
+    again = sandbox(*words, **project.environment)
+    assert (again.code, "is there already" in again.err) == (2, True)
     for agent, code in (("oracle", 0), ("null", 1)):
         ran = sandbox(
             "run", "till/wrong-discount", "--agent", agent, "--runs", runs, **project.environment

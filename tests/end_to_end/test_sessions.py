@@ -235,6 +235,9 @@ def test_which_are_open_is_told(lasting: Opened, runs: Path) -> None:
     rows = json.loads(sandbox("tasks", "--json", "--runs", lasting.runs).out)
     assert {row["id"]: row["open"] for row in rows}[HUMANIZE] == [lasting.id]
     assert "is open to" in sandbox("show", lasting.id, "--runs", lasting.runs).out
+    traced = sandbox("trace", lasting.id, "--runs", lasting.runs)
+    assert (traced.code, traced.err) == (0, "")
+    assert traced.out.rstrip().endswith("events so far, and the run goes on")
     assert "open  " not in sandbox("tasks", "--runs", runs).out
 
 

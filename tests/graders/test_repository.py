@@ -129,7 +129,14 @@ def below_git(name: str) -> Change:
 
 @pytest.mark.parametrize(
     "name",
-    ["COMMIT_EDITMSG", "ORIG_HEAD", "objects/ab/tmp_obj_x1", f"objects/ab/{'d' * 38}", "index"],
+    [
+        "COMMIT_EDITMSG",
+        "ORIG_HEAD",
+        "FETCH_HEAD",
+        "objects/ab/tmp_obj_x1",
+        f"objects/ab/{'d' * 38}",
+        "index",
+    ],
 )
 def test_what_an_ordinary_commit_leaves_is_no_reason(name: str) -> None:
     assert said(changes(below_git(name))) == []

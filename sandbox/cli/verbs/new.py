@@ -129,6 +129,9 @@ def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) ->
     from sandbox.tasks.seeds import broken_files, mined_repository
 
     mined = mined_repository.load(name, _sources(), on_line)
+    folder = mined.folder.path / task
+    if folder.exists():
+        raise UsageError(f"{folder} is there already.", "Choose another name, or remove it.")
     files = broken_files.read(mined, broken)
     with ExitStack() as stack:
         engine = engines.connect()
@@ -144,7 +147,6 @@ def _task(name: str, task: str, broken: Path, on_line: Callable[[str], None]) ->
             f"{broken} makes no task: {tried.why}.",
             "Some of the repository's own tests have to fail with it, and most to pass.",
         )
-    folder = mined.folder.path / task
     planting.plant(mined.folder, tried.seed, "bare", folder, passing)
     failing = f"{len(tried.seed.fail_to_pass)} of {len(passing)} tests fail"
     told = f"{failing} with the defect in {', '.join(map(line, sorted(files)))}"

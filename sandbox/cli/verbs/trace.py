@@ -8,6 +8,7 @@ import typer
 
 from sandbox.cli.event_text import told
 from sandbox.cli.options import RunArgument, RunsOption, open_store
+from sandbox.cli.stored_runs import records
 from sandbox.cli.terminal import line
 from sandbox.model.errors import EvidenceError
 
@@ -35,7 +36,7 @@ def trace(
     ] = None,
     runs: RunsOption = None,
 ) -> None:
-    """Show a run's trace, and whether its hash chain is whole."""
+    """Show a run's trace as far as it goes, and whether its hash chain is whole."""
     from sandbox.model.trace import read
 
     folder = open_store(runs).find(run)
@@ -47,9 +48,13 @@ def trace(
     if as_json:
         typer.echo(Path(folder.trace).read_text(encoding="utf-8"), nl=False)
         return
+    goes_on = any(record.ended is None for _, record in records([folder]))
     stored = read(folder.trace)
     for entry in stored.entries:
         typer.echo(summary(entry))
+    if stored.problem and goes_on:
+        typer.echo(f"{len(stored.entries)} events so far, and the run goes on")
+        return
     if stored.problem:
         raise EvidenceError(
             f"The trace of {folder.id} is not whole: {stored.problem}",

@@ -14,8 +14,10 @@ KIND = "by-hand"
 def read(mined: MinedRepository, folder: Path) -> dict[str, bytes]:
     """Give the sources that differ from the release in a folder, which may hold those alone.
 
-    UsageError where none does, or one is not text.
+    UsageError where there is no folder, where none does, or one is not text.
     """
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}.", "Name a copy of the release.")
     found = {}
     for source in mined.sources:
         path = folder / source.path

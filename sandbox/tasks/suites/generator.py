@@ -1,5 +1,6 @@
 """Drawing variants of a facet and a level: what is drawn is checked before it counts."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -77,10 +78,11 @@ def generate(
     spare: list[Generated] = []
     seen: set[str] = set()
     patterns = set(known)
+    refused: Counter[str] = Counter()
     for _ in range(TRIES * wanted.count):
         if len(found) == wanted.count:
             break
-        made = _drawn(wanted, draw, tasks, seen)
+        made = _drawn(wanted, draw, tasks, seen, refused)
         if made is None:
             continue
         seen.add(made.variant)
@@ -96,10 +98,16 @@ def generate(
     if len(found) < wanted.count:
         raise UsageError(
             f"Only {len(found)} of {wanted.count} variants of {wanted.facet} at {wanted.level}"
-            f" were found in {TRIES * wanted.count} tries.",
-            "Ask for fewer, or for another level; those that were found are listed.",
+            f" were found in {TRIES * wanted.count} tries.{_reason(refused)}",
+            "Ask for fewer, for another level or for other operators; those that were found are"
+            " listed.",
         )
     return found
+
+
+def _reason(refused: Counter[str]) -> str:
+    """Say why one was refused that cannot be composed, and most others if there is one reason."""
+    return "".join(f" One reason: {reason}" for reason, _ in refused.most_common(1))
 
 
 @cache
@@ -116,8 +124,8 @@ def _tasks(wanted: Wanted) -> tuple[str, ...]:
     if wanted.level not in levels():
         known = f"{', '.join(levels())}"
         raise UsageError(f"There is no level {wanted.level!r}.", f"There are {known}.")
-    for name, _ in Variant.parse("+".join(("task", *wanted.operators))).operators:
-        operators.named(name)
+    for name, given in Variant.parse("+".join(("task", *wanted.operators))).operators:
+        operators.strength_of(operators.named(name), given)
     if wanted.split is not None and wanted.split not in SPLITS:
         raise UsageError(f"There is no split {wanted.split!r}.", f"There are {', '.join(SPLITS)}.")
     if wanted.tasks:
@@ -130,9 +138,16 @@ def _tasks(wanted: Wanted) -> tuple[str, ...]:
 
 
 def _drawn(
-    wanted: Wanted, draw: Drawing, tasks: tuple[str, ...], seen: set[str]
+    wanted: Wanted,
+    draw: Drawing,
+    tasks: tuple[str, ...],
+    seen: set[str],
+    refused: Counter[str],
 ) -> Generated | None:
-    """Draw a variant; None where it does not fit, is not new, or is not of the level."""
+    """Draw a variant; None where it does not fit, is not new, or is not of the level.
+
+    Why one does not fit is counted in `refused`.
+    """
     level = levels()[wanted.level]
     chosen = [draw.choice(alternatives(group)) for group in level.always_in(wanted.facet)]
     taken = [group for group in level.perhaps if draw.below(2)]
@@ -143,8 +158,12 @@ def _drawn(
     chosen = [each for each in chosen if each.partition(".")[0] not in names]
     task, number = draw.choice(tasks), NUMBERS[0] + draw.below(len(NUMBERS))
     name = "+".join((task, *chosen, *wanted.operators))
-    loaded = _loaded(name, number)
-    if loaded is None or loaded.task.id in seen:
+    try:
+        loaded = _loaded(name, number)
+    except UsageError as error:
+        refused[error.message] += 1
+        return None
+    if loaded.task.id in seen:
         return None
     report = check(loaded.task, STATES_OF_NAMED if wanted.tasks else STATES)
     split = SPLITS[wanted.split] if wanted.split else range(10)
@@ -166,14 +185,11 @@ def _goes_with(name: str, chosen: list[str]) -> bool:
     return names.issuperset(operator.needs) and not names & excluded and operator.name not in names
 
 
-def _loaded(name: str, number: int) -> LoadedTask | None:
-    """Load a variant with a number where it draws one; None where operators do not go together."""
+def _loaded(name: str, number: int) -> LoadedTask:
+    """Load a variant, with a number where it draws one; UsageError where it cannot be composed."""
     if any(operators.named(each).draws for each, _ in Variant.parse(name).operators):
         name = f"{name}@{number}"
-    try:
-        return library.load(name)
-    except UsageError:
-        return None
+    return library.load(name)
 
 
 def _described(loaded: LoadedTask, report: Report, wanted: Wanted) -> Generated:

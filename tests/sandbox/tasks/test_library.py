@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from sandbox.model import places
 from sandbox.model.errors import DocumentError, UsageError
+from sandbox.model.final import FinalField
 from sandbox.model.task_tests import Tests
 from sandbox.tasks import library
 
@@ -237,6 +238,22 @@ def test_something_has_to_fail_before_the_fix() -> None:
     nothing = given | {"fail_to_pass": (), "cases": None}
     with pytest.raises(ValidationError, match="nothing fails before the fix"):
         Tests.model_validate(nothing)
+
+
+def test_no_test_has_to_fail_and_to_pass() -> None:
+    given = library.load(NAME).task.tests.model_dump()
+    (first, *_) = given["fail_to_pass"]
+    for twice in ("fail_to_pass", "pass_to_pass"):
+        again = given | {twice: (*given[twice], first)}
+        with pytest.raises(ValidationError, match="stands twice"):
+            Tests.model_validate(again)
+
+
+def test_what_an_answer_has_to_be_is_of_its_fields_type() -> None:
+    for kind, wrong in (("integer", "three"), ("integer", True), ("string", 3), ("list", "a")):
+        with pytest.raises(ValidationError, match=f"no value of type {kind}"):
+            FinalField.model_validate({"type": kind, "expect": wrong}, strict=False)
+    assert FinalField.model_validate({"type": "number", "expect": 3}).expect == 3
 
 
 def test_the_published_schemas_are_current() -> None:

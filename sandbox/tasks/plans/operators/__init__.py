@@ -106,7 +106,7 @@ def canonical(variant: Variant) -> Variant:
     ordered = sorted(variant.operators, key=lambda each: order.index(each[0]))
     return Variant(
         variant.task,
-        tuple((name, _strength(known[name], given)) for name, given in ordered),
+        tuple((name, strength_of(known[name], given)) for name, given in ordered),
         _number(variant, draws=any(known[name].draws for name in names)),
     )
 
@@ -143,7 +143,8 @@ def _number(variant: Variant, *, draws: bool) -> int | None:
     return variant.number or NUMBERS[0] if draws else None
 
 
-def _strength(operator: Operator, given: int | None) -> int:
+def strength_of(operator: Operator, given: int | None) -> int:
+    """Give the strength that is meant; UsageError where the operator has no such one."""
     if given is None:
         return operator.usual
     if given not in operator.strengths:
@@ -159,7 +160,7 @@ def applied(file: TaskFile, variant: Variant) -> TaskFile:
     `file` names no other files (`compiler.inlined`). What comes of it has the variant's name.
     """
     known = {operator.name: operator for operator in OPERATORS}
-    strengths = {name: _strength(known[name], given) for name, given in variant.operators}
+    strengths = {name: strength_of(known[name], given) for name, given in variant.operators}
     for name, strength in strengths.items():
         try:
             draw = Drawing(variant.task, known[name].purpose, variant.number)

@@ -97,7 +97,9 @@ def test_operators_that_are_asked_for_are_in_every_variant() -> None:
         (Wanted(FACET, "L0", 1, 1), "There is no level 'L0'."),
         (Wanted(FACET, "L1", 1, 1, split="x"), "There is no split 'x'."),
         (Wanted(FACET, "L1", 1, 1, ("change-desk", "zzz")), "There is no operator 'zzz'."),
+        (Wanted(FACET, "L1", 1, 1, ("injection.9",)), "injection has strengths 1 to 5, not 9."),
         (Wanted(FACET, "L1", 1, 1, ("decoy-tools.3",)), "Only 0 of 1 variants"),
+        (Wanted(FACET, "L1", 1, 1, ("decoy-tools.3",)), "One reason: decoy-tools needs"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(wanted: Wanted, said: str) -> None:

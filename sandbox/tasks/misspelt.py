@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox.model import patch_text
 from sandbox.model.action import ACTIONS
+from sandbox.model.atom import Atom
 from sandbox.model.glob import Globs, is_plain
 from sandbox.model.statement import HISTORY
 from sandbox.model.task import ScriptedAction, TaskFile
@@ -39,12 +40,30 @@ def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
                 yield (*place, "arguments", argument), f"{name}: {said}"
     for number, rule in enumerate(file.rules):
         for atom in rule.atoms:
-            if atom.action is not None and not any(map(Globs((atom.action,)).match, ACTIONS)):
-                yield ("rules", number), _unknown("action", atom.action, ACTIONS)
+            yield from ((("rules", number), said) for said in _of_atom(atom))
+    for number, milestone in enumerate(file.milestones):
+        for atom in filter(None, (milestone.reached, milestone.undone)):
+            yield from ((("milestones", number), said) for said in _of_atom(atom))
     for place, name in _milestones(file):
         if name not in milestones:
             yield place, _unknown("milestone", name, milestones)
     yield from _never_changed(file)
+
+
+def _of_atom(atom: Atom) -> Iterator[str]:
+    """Say which action, and which argument of it, an atom names that there is not."""
+    if atom.action is None:
+        return
+    meant = [action for name, action in ACTIONS.items() if Globs((atom.action,)).match(name)]
+    if not meant:
+        yield _unknown("action", atom.action, ACTIONS)
+        return
+    known = sorted({argument for action in meant for argument in action.model_fields})
+    fields = [name.split(".") for name in atom.where]
+    asked = [*atom.arguments, *(field[1] for field in fields if field[0] == "arguments")]
+    for argument in asked:
+        if argument not in known:
+            yield f"{atom.action}: {_unknown('argument', argument, known)}"
 
 
 def unmatched(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]:

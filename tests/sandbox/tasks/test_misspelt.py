@@ -50,6 +50,23 @@ def test_a_slip_is_told_with_its_line(task: Path, old: str, new: str, said: str)
     assert abs(told - line) <= 1
 
 
+@pytest.mark.parametrize(
+    ("atom", "said"),
+    [
+        ("{action: write_fle}", "unknown action 'write_fle'; did you mean write_file"),
+        ("{action: write_file, arguments: {pth: x}}", "write_file: unknown argument 'pth'"),
+        ("{action: write_file, where: {arguments.pth: {exists: true}}}", "did you mean path?"),
+    ],
+)
+def test_a_slip_in_a_rule_is_told(task: Path, atom: str, said: str) -> None:
+    rest = "hard: false, reason: slip, stated_in: prompt"
+    rule = f"rules:\n  - {{id: slip, template: never, a: {atom}, {rest}}}\n"
+    task.write_text(task.read_text().replace("\nrules:\n", f"\n{rule}", 1))
+    with pytest.raises(DocumentError) as caught:
+        library.load(NAME)
+    assert said in caught.value.message
+
+
 def test_a_milestone_that_is_not_there_is_told(task: Path) -> None:
     text = task.read_text()
     plan = text.index("\nplan:\n")

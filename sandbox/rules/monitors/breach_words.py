@@ -98,9 +98,9 @@ class Wording:
                 return f"{seen}{self._values}; {self._stale(a)}"
             case Derived(x=x) if not self.culprit:
                 return f"{seen}, with no {x}"
-            case Derived():
+            case Derived(source=source):
                 values = self._values.replace(" for ", " with ", 1)
-                return f"{seen}{values}; no earlier step had given that value"
+                return f"{seen}{values}; no earlier {_bare(described(source))} gave that value"
             case Precedes(a=a):
                 return f"{seen}{self._values}; before that there was no {_bare(described(a))}"
         return seen + self._values

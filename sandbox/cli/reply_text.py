@@ -18,10 +18,14 @@ def rows(reply: Reply) -> Iterator[str]:
     yield from (text.rstrip("\n") for text in texts)
     if result.get("passed") is not None:
         yield ", ".join(f"{name} {result[name]}" for name in _COUNTS if result.get(name))
-    if result and not texts:
+    if "diff" in result and not texts:
+        yield "no differences"
+    elif "duration_seconds" in result:
+        code, signal = result.get("exit_code"), result.get("signal")
+        if code != 0 or not texts:
+            yield f"ended by signal {signal}" if signal else f"exit {code}"
+    elif result and not texts:
         yield document(reply)
-    elif "duration_seconds" in result and result.get("exit_code") != 0:
-        yield f"exit {result.get('exit_code')}, signal {result.get('signal')}"
     yield from (f"The user says: {text}" for text in reply.said)
 
 

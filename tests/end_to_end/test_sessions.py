@@ -100,8 +100,10 @@ def test_arguments_and_replies_need_no_json(lasting: Opened, tmp_path: Path) -> 
     shown = told("run_command", "--set", f"command={line}")
     assert (shown.code, shown.out.splitlines()) == (
         0,
-        ["a 'b' \\n", "\\x1b[1mno", "exit 3, signal None"],
+        ["a 'b' \\n", "\\x1b[1mno", "exit 3"],
     )
+    assert told("run_command", "--set", "command=true").out == "exit 0\n"
+    assert told("run_command", "--set", "command=kill -9 $$").out == "ended by signal 9\n"
     refused = told("read_file", "--set", "path=nope")
     assert (refused.code, refused.out) == (1, "not_found: nope does not exist.\n")
     assert told("read_file", "--set", "path").code == 2

@@ -76,7 +76,8 @@ def ended(event: "Observed") -> str:
         return seen.error_code
     passed, failed = seen.result.get("passed"), seen.result.get("failed")
     if passed is not None:
-        return f"{passed} passed, {failed} failed"
+        errors = seen.result.get("errors")
+        return f"{passed} passed, {failed} failed" + (f", {errors} errors" if errors else "")
     code = seen.result.get("exit_code", 0)
     return "ok" if code == 0 else f"exit {code}"
 

@@ -152,6 +152,10 @@ def test_an_action_in_a_line() -> None:
         (Observation(), "ok"),
         (Observation(result={"exit_code": 3}), "exit 3"),
         (Observation(result={"passed": 2, "failed": 1, "exit_code": 1}), "2 passed, 1 failed"),
+        (
+            Observation(result={"passed": 0, "failed": 0, "errors": 2, "exit_code": 2}),
+            "0 passed, 0 failed, 2 errors",
+        ),
         (Observation(status="error", error_code=ErrorCode.TIMEOUT), "timeout"),
     ],
 )

@@ -78,7 +78,9 @@ class FunctionAgent(CalledAgent):
             if fields is not None:
                 reply = world.step(FinalAnswer.name, fields={**fields})
                 if reply.status == "error" and not world.over:
-                    self.leave(f"The agent returned what is no answer: {reply.message}")
+                    self.leave(
+                        f"The agent returned other fields than it was asked for: {reply.message}"
+                    )
         except ModelError as error:  # it asks not to be counted
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 - whatever the function does, the run ends

@@ -95,7 +95,7 @@ class FinalField(Record):
     @model_validator(mode="after")
     def _expects_a_value_of_its_type(self) -> Self:
         if self.expect is not None and type(self.expect) not in TYPES[self.type]:
-            raise ValueError(f"{self.expect!r} is expected, which is no value of type {self.type}")
+            raise ValueError(f"{self.expect!r} is expected, and the type is {self.type}")
         return self
 
     @model_validator(mode="after")

@@ -16,6 +16,8 @@ from sandbox.run.validate.checks import Check
 LENGTH = 12
 """Actions of a random agent before its answer."""
 
+EDITS = ("apply_patch", "write_file")
+
 MARK = "sandbox-was-here"
 """What is written where nothing is to be written."""
 
@@ -73,9 +75,16 @@ def do_everything(task: Task) -> tuple[ScriptedAction, ...]:
 
 
 def at_random(task: Task, seed: int) -> tuple[ScriptedAction, ...]:
-    """Draw actions from all that the task knows, and an answer of the right shape."""
+    """Draw actions from all that the task knows, and an answer of the right shape.
+
+    One of the oracle's edits is left out: with all of them nothing may be wrong but the way there,
+    of which a task need not ask anything.
+    """
     draw = random.Random(f"{task.id} {seed}")  # noqa: S311 - it has to be repeatable
     known = [action for action in task.oracle if action.action != FinalAnswer.name]
+    edits = [action for action in known if action.action in EDITS]
+    if edits:
+        known.remove(draw.choice(edits))
     known += [*_edits(task), *_requests(task), *_deeds(task), *_commands(task), *_looks(task)]
     chosen = [draw.choice(known) for _ in range(min(LENGTH, task.limits.turns - 1))]
     fields = {name: _value(draw, field) for name, field in task.final.items()}

@@ -86,6 +86,14 @@ def test_a_small_budget_leaves_room_for_what_is_forbidden_and_the_answer(turns: 
     assert any(action.arguments.get("path") == "sandbox-was-here" for action in script)
 
 
+def test_random_agents_never_make_all_of_the_oracles_edits() -> None:
+    task = library.load("humanize/bare-8a348be4").task
+    edits = [action for action in task.oracle if action.action == "apply_patch"]
+    assert edits
+    for seed in range(50):
+        assert not all(edit in at_random(task, seed) for edit in edits)
+
+
 def test_random_agents_are_repeatable_differ_and_are_valid() -> None:
     scripts = [at_random(TASK, seed) for seed in range(20)]
     assert scripts == [at_random(TASK, seed) for seed in range(20)]

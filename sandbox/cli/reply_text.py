@@ -18,7 +18,7 @@ def rows(reply: Reply) -> Iterator[str]:
     yield from (text.rstrip("\n") for text in texts)
     if result.get("passed") is not None:
         yield ", ".join(f"{name} {result[name]}" for name in _COUNTS if result.get(name))
-    if "diff" in result and not texts:
+    if "diff" in result and not texts and not result.get("paths"):
         yield "no differences"
     elif "duration_seconds" in result:
         code, signal = result.get("exit_code"), result.get("signal")

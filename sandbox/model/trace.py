@@ -154,6 +154,8 @@ class Trace:
     entries: tuple[Entry, ...]
     problem: str
     """What is wrong and where; empty where the trace is whole."""
+    unended: bool = False
+    """Whether nothing is wrong but that the run has no end, as that of one that goes on."""
 
 
 def read(path: Path) -> Trace:
@@ -175,7 +177,8 @@ def read(path: Path) -> Trace:
             f"{path}: the trace cannot be read: {error.strerror}",
             "Check the path and its permissions.",
         ) from error
-    return Trace(tuple(entries), _end_problem(entries))
+    missing = _end_problem(entries)
+    return Trace(tuple(entries), missing, unended=missing != "")
 
 
 def whole(path: Path) -> tuple[Entry, ...]:

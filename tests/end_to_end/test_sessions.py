@@ -239,8 +239,20 @@ def test_which_are_open_is_told(lasting: Opened, runs: Path) -> None:
     assert "is open to" in sandbox("show", lasting.id, "--runs", lasting.runs).out
     traced = sandbox("trace", lasting.id, "--runs", lasting.runs)
     assert (traced.code, traced.err) == (0, "")
-    assert traced.out.rstrip().endswith("events so far, and the run goes on")
+    assert traced.out.rstrip().endswith("events so far, hash chain whole, and the run goes on")
     assert "open  " not in sandbox("tasks", "--runs", runs).out
+
+
+@pytest.mark.slow
+def test_a_trace_that_was_changed_is_told_while_the_run_goes_on(runs: Path) -> None:
+    with Opened(runs) as session:
+        session.reply("list_files", {})
+        session.folder.trace.write_bytes(
+            session.folder.trace.read_bytes().replace(b"list_files", b"list_filez")
+        )
+        traced = sandbox("trace", session.id, "--runs", runs)
+    assert "is not whole" in traced.err
+    assert traced.code != 0
 
 
 def test_only_the_owner_may_call(lasting: Opened) -> None:

@@ -52,8 +52,8 @@ def trace(
     stored = read(folder.trace)
     for entry in stored.entries:
         typer.echo(summary(entry))
-    if stored.problem and goes_on:
-        typer.echo(f"{len(stored.entries)} events so far, and the run goes on")
+    if stored.unended and goes_on:
+        typer.echo(f"{len(stored.entries)} events so far, hash chain whole, and the run goes on")
         return
     if stored.problem:
         raise EvidenceError(

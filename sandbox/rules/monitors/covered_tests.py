@@ -131,12 +131,6 @@ FAMILIES = {
 """By what a process may be called: what its file is called then."""
 
 
-@lru_cache(maxsize=4096)
-def may_run_tests(program: str) -> bool:
-    """Whether a process of this name, its first word, may be one that runs tests itself."""
-    return any(family.fullmatch(_name(program)) for family in FAMILIES.values())
-
-
 def is_called_rightly(argv: Sequence[str], file: str) -> bool:
     """Whether a process is of the file that its first word says; one may call itself anything."""
     name, given = _name(argv[0]), _name(file)
@@ -170,6 +164,14 @@ _SELECTED: Mapping[str, Callable[[Sequence[str]], tuple[str, ...] | None]] = {
     "vitest": selected_by_vitest,
 }
 """By what a program is called: how its arguments select tests."""
+
+
+@lru_cache(maxsize=4096)
+def may_run_tests(program: str) -> bool:
+    """Whether a process of this name, its first word, may be one that `selected_by` knows."""
+    name = _name(program)
+    return name in {*_SELECTED, *_PYTEST, "make"} or _PYTHON.fullmatch(name) is not None
+
 
 MOST = 256
 """Commands of a line that is still looked at."""

@@ -69,7 +69,9 @@ def test_each_line_is_in_the_file_at_once(path: Path) -> None:
     with TraceWriter(path) as writer:
         writer.append(STARTED)
         assert len(path.read_bytes().splitlines()) == 1
-        assert "does not end with run_ended" in trace.read(path).problem
+        found = trace.read(path)
+        assert "does not end with run_ended" in found.problem
+        assert found.unended
 
 
 def test_the_chain_can_be_verified_from_its_description(path: Path) -> None:
@@ -108,6 +110,7 @@ def test_the_first_broken_line_is_named(
     found = trace.read(path)
     assert problem in found.problem
     assert len(found.entries) == kept
+    assert found.unended == problem.startswith(("is empty", "does not end"))
 
 
 def test_a_line_of_another_chain_is_found(path: Path, tmp_path: Path) -> None:

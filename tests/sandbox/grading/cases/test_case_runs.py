@@ -134,7 +134,7 @@ def test_one_case_cannot_break_another(run: Run) -> None:
     assert sorted(each.outcome for each in report.outcomes.values()) == ["failed", "passed"]
 
 
-SIX = "".join(
+FIVE_MORE = "".join(
     f"  - {{id: more-{number}, subject: it, input: {{arguments: [1]}}, expect: {{value: 1}}}}\n"
     for number in range(5)
 )
@@ -150,7 +150,7 @@ SIX = "".join(
     ids=["folder", "memory"],
 )
 def test_what_a_case_makes_is_its_own(run: Run, candidate: str) -> None:
-    report = run(function("{value: 1}", arguments="[1]") + SIX, candidate)
+    report = run(function("{value: 1}", arguments="[1]") + FIVE_MORE, candidate)
     assert {each.outcome for each in report.outcomes.values()} == {"passed"}, report.outcomes
     assert len(report.outcomes) == 6
 

@@ -196,6 +196,3 @@ else:
             Discriminator(_kind),
         ],
     )
-
-for _model in (DrawChoice, DrawList, DrawDictionary, DrawTuple, DrawText, DrawJoined):
-    _model.model_rebuild()

@@ -5,6 +5,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sandbox.container.candidate import decides_by_name
@@ -51,6 +52,9 @@ MADE, MAKEFILES = ("make", "unity"), ("Makefile", "makefile", "GNUmakefile")
 HAD = 200_000
 """Contents of paths that are remembered; those beyond are not known again."""
 
+OWNERS = 4096
+"""Paths of which it is kept whose they are."""
+
 MEANWHILE = 1000
 """Paths that are named as changed while tests ran."""
 
@@ -85,7 +89,9 @@ class Worktree:
         self._plugins, self._links = set[str](), set[str]()
         """Paths that were ever a file that names plugins, or a link, since the start."""
         self._named = named
-        self._base, self._watched, self._scope = base, watched, scope
+        self._base, self._watched = base, watched
+        # Programs write the same files time and again, and each is asked about more than once.
+        self._owner = lru_cache(OWNERS)(lambda path: owner_of(scope, path, watched.worktree))
         self._now: dict[str, Held | None] = {}
         """Only what is not as at the start; None where nothing stands there any more."""
         self._had: set[int] = set()
@@ -356,9 +362,6 @@ class Worktree:
         """Whether a package of the runner's would load a file in place of another package."""
         package, nested, _ = path.partition("/node_modules/")[2].partition("/node_modules/")
         return bool(nested) and f"{self._watched.runtime[0]}/{package}/package.json" in self._base
-
-    def _owner(self, path: str) -> Owner:
-        return owner_of(self._scope, path, self._watched.worktree)
 
     def relative(self, path: str) -> str:
         """Give a path from the worktree on where it lies in it."""

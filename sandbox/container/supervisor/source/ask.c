@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -195,11 +196,11 @@ static struct ask *ask_make(struct watch *watch, const struct exec *exec) {
 static void ask_ended(void *owner, uint32_t what) {
     struct ask *ask = owner;
     int status = 0;
-    (void)what;
     if (ask_waits(ask)) return ask_end(ask, OUTCOME_GONE, 0);
+    if (!ask->ended_us || ask->git) notice_before_end(ask->git); /* it writes nothing any more */
     if (!ask->ended_us) ask->ended_us = now_us();
-    notice_before_end(ask->git);
-    if (leave_status(ask, &status)) return ask_end(ask, OUTCOME_EXITED, status);
+    bool known = !handle_tells_status() || what & EPOLLHUP; /* else its parent has not heard yet */
+    if (known && leave_status(ask, &status)) return ask_end(ask, OUTCOME_EXITED, status);
     bool own = ask->pid == ask->watch->own->first.pid;
     if (!handle_tells_status() && !own) return ask_end(ask, OUTCOME_UNKNOWN, 0);
     ask_set(ask, REAPING); /* its parent has still to take its status */
@@ -208,10 +209,10 @@ static void ask_ended(void *owner, uint32_t what) {
 }
 
 /* The same, and its end will be heard of. */
-static struct ask *ask_open(struct watch *watch, const struct exec *exec) {
+static struct ask *ask_open(struct watch *watch, struct exec *exec) {
     struct ask *ask = ask_make(watch, exec);
     if (!ask || watch->traced) return ask;
-    if (source_open(&ask->handle, handle_open(exec->pid), ask_ended, ask)) return ask;
+    if (source_open(&ask->handle, exec_take_handle(exec), ask_ended, ask)) return ask;
     source_close(&ask->handle);
     asks = ask->next;
     watch->open--;

@@ -11,69 +11,19 @@
 #include <unistd.h>
 
 #include "called.h"
+#include "handle.h"
+#include "memory.h"
 #include "protocol.h"
 #include "sha256.h"
 
-#define WINDOW 8192
-#define POINTERS 512
 #define ARGUMENTS_MOST (8u << 20) /* bytes; the kernel takes no more, */
 #define POINTERS_MOST (ARGUMENTS_MOST / sizeof(uint64_t)) /* and counts what leads to them, too */
 
-struct exec present;
+struct exec present = {.handle = -1};
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
 #endif
-
-/* ---- the memory of the process ---- */
-
-static int memory = -1;
-static unsigned char window[WINDOW];
-static uint64_t window_start;
-static size_t window_length;
-
-static bool memory_open(pid_t pid) {
-    char name[32];
-    snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
-    window_length = 0;
-    memory = open(name, O_RDONLY | O_CLOEXEC);
-    return memory >= 0;
-}
-
-static void memory_close(void) {
-    if (memory >= 0) close(memory);
-    memory = -1;
-}
-
-/* What lies at an address: some bytes, up to a page or two; NULL where there is nothing. */
-static const unsigned char *memory_at(uint64_t address, size_t *length) {
-    if (address < window_start || address >= window_start + window_length) {
-        size_t want = WINDOW - (address & 4095u);
-        ssize_t got = pread(memory, window, want, (off_t)address);
-        window_start = address;
-        window_length = got > 0 ? (size_t)got : 0;
-        if (!window_length) return NULL;
-    }
-    *length = window_length - (size_t)(address - window_start);
-    return window + (address - window_start);
-}
-
-/* 0 or an errno. */
-static int memory_text(uint64_t address, char *into, size_t size) {
-    size_t filled = 0;
-    while (filled < size) {
-        size_t length;
-        const unsigned char *bytes = memory_at(address + filled, &length);
-        if (!bytes) return EFAULT;
-        if (length > size - filled) length = size - filled;
-        const unsigned char *end = memchr(bytes, 0, length);
-        if (end) length = (size_t)(end - bytes) + 1;
-        memcpy(into + filled, bytes, length);
-        filled += length;
-        if (end) return 0;
-    }
-    return ENAMETOOLONG;
-}
 
 /* ---- arguments ---- */
 
@@ -128,44 +78,32 @@ static int string_into(struct sink *sink, uint64_t address) {
 
 /* Everything where it will be compared, else what the host is told. */
 static int arguments_into(struct sink *sink, uint64_t vector) {
-    uint64_t pointers[POINTERS];
-    while (vector) {
-        size_t want = sizeof pointers - (vector & (sizeof pointers - 1));
-        ssize_t got = pread(memory, pointers, want, (off_t)vector);
-        if (got < (ssize_t)sizeof pointers[0]) return EFAULT;
-        for (size_t i = 0; i < (size_t)got / sizeof pointers[0]; i++) {
-            if (!pointers[i]) return 0;
-            if (sink->full && !sink->hashing) { /* only their number matters now */
-                sink->exec->count++;
-                continue;
-            }
-            int problem = string_into(sink, pointers[i]);
-            if (problem) return problem;
-            if (sink->total > ARGUMENTS_MOST) return E2BIG;
+    uint64_t pointer;
+    for (; vector && sink->exec->count <= POINTERS_MOST; vector += sizeof pointer) {
+        if (!memory_pointer(vector, &pointer)) return EFAULT;
+        if (!pointer) return 0;
+        if (sink->full && !sink->hashing) { /* only their number matters now */
+            sink->exec->count++;
+            continue;
         }
-        vector += (uint64_t)got / sizeof pointers[0] * sizeof pointers[0];
-        if (sink->exec->count > POINTERS_MOST) return E2BIG;
+        int problem = string_into(sink, pointer);
+        if (problem) return problem;
+        if (sink->total > ARGUMENTS_MOST) return E2BIG;
     }
-    return 0;
+    return vector ? E2BIG : 0;
 }
 
 /* What the environment has of telling variables; false where the host is not told all of it. */
 static bool variables_into(struct variables *variables, uint64_t vector) {
     static char text[PATH_VARIABLE + 8];
-    uint64_t pointers[POINTERS];
+    uint64_t pointer;
     bool whole = true;
-    for (size_t seen = 0; vector && seen < POINTERS_MOST;) {
-        size_t want = sizeof pointers - (vector & (sizeof pointers - 1));
-        ssize_t got = pread(memory, pointers, want, (off_t)vector);
-        if (got < (ssize_t)sizeof pointers[0]) return false;
-        size_t count = (size_t)got / sizeof pointers[0];
-        for (size_t i = 0; i < count; i++, seen++) {
-            if (!pointers[i]) return whole;
-            if (memory_text(pointers[i], text, sizeof text) == EFAULT) return false;
-            text[sizeof text - 1] = 0;
-            whole = variables_take(variables, text) && whole;
-        }
-        vector += count * sizeof pointers[0];
+    for (size_t seen = 0; vector && seen < POINTERS_MOST; seen++, vector += sizeof pointer) {
+        if (!memory_pointer(vector, &pointer)) return false;
+        if (!pointer) return whole;
+        if (memory_text(pointer, text, sizeof text) == EFAULT) return false;
+        text[sizeof text - 1] = 0;
+        whole = variables_take(variables, text) && whole;
     }
     return whole && !vector; /* the kernel refuses more of them */
 }
@@ -198,7 +136,7 @@ static int read_link(const char *format, pid_t pid, char *into) {
 pid_t process_of(pid_t thread) {
     char name[40], text[1024], *found;
     snprintf(name, sizeof name, "/proc/%d/status", (int)thread);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return thread;
     ssize_t length = read(fd, text, sizeof text - 1);
     close(fd);
@@ -215,9 +153,8 @@ static bool identify(struct exec *exec, pid_t thread) {
     if (stat(name, &owner)) return false;
     exec->user = (struct user){owner.st_uid, owner.st_gid};
     /* Works for the first thread only, whose number is the process's: pidfd_open(2), EINVAL. */
-    int handle = (int)syscall(SYS_pidfd_open, thread, 0);
-    if (handle >= 0) close(handle);
-    else exec->pid = process_of(thread);
+    exec->handle = handle_open(thread);
+    if (exec->handle < 0) exec->pid = process_of(thread);
     /* Where its memory lies is told to its user only. */
     if (!user_become(exec->user)) return false;
     return exec_layout(exec->pid, &state, &exec->parent, exec->expected.layout);
@@ -263,7 +200,7 @@ static enum reading look(struct exec *exec, const struct search *search, bool ho
     }
     exec_name_of(program, exec->resolved);
     if (fstat(program, &found)) memset(&found, 0, sizeof found);
-    identity_of(program, &exec->expected.script);
+    identity_from(&found, &exec->expected.script);
     if (!S_ISREG(found.st_mode) || !(found.st_mode & 0111)) {
         *problem = S_ISLNK(found.st_mode) ? ELOOP : EACCES;
         close(program);
@@ -354,6 +291,14 @@ static void clear(struct exec *exec) {
     variables_clear(&exec->variables);
     exec->program[0] = exec->resolved[0] = exec->cwd[0] = 0;
     memset(&exec->expected, 0, sizeof exec->expected);
+    if (exec->handle >= 0) close(exec->handle);
+    exec->handle = -1;
+}
+
+int exec_take_handle(struct exec *exec) {
+    int handle = exec->handle >= 0 ? exec->handle : handle_open(exec->pid);
+    exec->handle = -1;
+    return handle;
 }
 
 enum reading exec_read(struct exec *exec, const struct seccomp_notif *asked, bool hold,

@@ -19,6 +19,7 @@
 /* The exec that is being looked at; there is one at a time. */
 struct exec {
     pid_t thread, pid, parent;
+    int handle; /* of the process, -1 while nobody has asked for it */
     struct user user;
     uint32_t flags;         /* EXECUTION_... of the protocol */
     char program[PATH_MAX]; /* as given; /dev/fd/N where it is given by a descriptor */
@@ -56,6 +57,9 @@ enum reading exec_first(struct exec *exec, const struct first *first, bool hold,
 
 /* The exec that a stopped process has just done; `problem` as above. */
 enum reading exec_stopped(struct exec *exec, pid_t pid, int *problem);
+
+/* The handle of its process, the caller's to close from here on; -1 with errno. */
+int exec_take_handle(struct exec *exec);
 
 /* Parts that both ways of reading share. Begins as the user of the process; false where it is
    gone or nobody's to be read. Words end with NUL each. */

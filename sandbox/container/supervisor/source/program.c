@@ -13,14 +13,17 @@
 #define LEVELS 5   /* interpreters of interpreters, as fs/exec.c allows */
 #define HEAD 256   /* of a file, where its interpreter line must end: BINPRM_BUF_SIZE */
 
+void identity_from(const struct stat *found, struct identity *identity) {
+    identity->device = found->st_dev;
+    identity->inode = found->st_ino;
+    identity->size = (uint64_t)found->st_size;
+    identity->changed_ns = found->st_ctim.tv_sec * 1000000000ll + found->st_ctim.tv_nsec;
+}
+
 void identity_of(int fd, struct identity *identity) {
     struct stat found;
-    memset(identity, 0, sizeof *identity);
-    if (fstat(fd, &found)) return;
-    identity->device = found.st_dev;
-    identity->inode = found.st_ino;
-    identity->size = (uint64_t)found.st_size;
-    identity->changed_ns = found.st_ctim.tv_sec * 1000000000ll + found.st_ctim.tv_nsec;
+    if (fstat(fd, &found)) memset(&found, 0, sizeof found);
+    identity_from(&found, identity);
 }
 
 bool identity_same(const struct identity *left, const struct identity *right) {

@@ -25,6 +25,8 @@ struct search {
     pid_t pid, thread;
 };
 
+struct stat;
+void identity_from(const struct stat *found, struct identity *identity);
 void identity_of(int fd, struct identity *identity);
 bool identity_same(const struct identity *left, const struct identity *right);
 /* Opens a program to be looked at, as the kernel would find it: -1 with errno. `odd`: it lies

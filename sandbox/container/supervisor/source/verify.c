@@ -17,7 +17,7 @@ enum { STATE = 3, PARENT = 4, START_CODE = 26, START_STACK = 28, ARG_START = 48,
 bool exec_layout(pid_t pid, char *state, pid_t *parent, uint64_t layout[4]) {
     char name[32], text[1024];
     snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     ssize_t length = read(fd, text, sizeof text - 1);
     close(fd);
@@ -44,7 +44,7 @@ static bool command_line_is(pid_t pid, const unsigned char digest[32]) {
     struct sha256 hash;
     ssize_t got;
     snprintf(name, sizeof name, "/proc/%d/cmdline", (int)pid);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     sha256_start(&hash);
     while ((got = read(fd, bytes, sizeof bytes)) > 0) sha256_add(&hash, bytes, (size_t)got);

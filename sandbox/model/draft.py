@@ -2,5 +2,7 @@
 
 from typing import Literal
 
-Draft = Literal["approved", "bare", "hooked", "loop", "ranked", "resume", "ticket", "tools"]
+Draft = Literal[
+    "approved", "backlog", "bare", "hooked", "loop", "ranked", "resume", "ticket", "tools"
+]
 """A folder of `sandbox/tasks/drafts`."""

@@ -20,6 +20,8 @@ NEEDS, WORDS = "needs", "words"
 """What not every seed has, and what the places of a prompt say that differ between drafts."""
 MIRROR, NESTED, PROJECT = "mirror.yaml", "nested.md", "project"
 """Of a draft: its packages by image, the instructions beside the code, and what is committed."""
+ENTRIES = "entries.yaml"
+"""Of a draft of several seeds: what its tickets say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,10 @@ class Layout:
     mirror: Path | None
     needs: str = ""
     """`folder`: the fault lies in one; `pytest`: its tests are counted as pytest counts them;
-    `python`: the image is that of Python."""
+    `python`: the image is that of Python; `several`: there are others in other files."""
     words: dict[str, str] = field(default_factory=dict)
     """By place of the prompt."""
+    entries: Path | None = None
 
 
 def names() -> list[str]:
@@ -56,9 +59,10 @@ def load_at(folder: Path) -> Layout:
     base = load(like) if like else Layout({}, {}, None, None)
     own = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
     nested, mirror = own.pop(NESTED, base.nested), own.pop(MIRROR, base.mirror)
+    entries = own.pop(ENTRIES, base.entries)
     del own[TASK]
     files, said = {**base.files, **own}, {**base.words, **words}
-    return Layout(_joined(base.task, task), files, nested, mirror, needs, said)
+    return Layout(_joined(base.task, task), files, nested, mirror, needs, said, entries)
 
 
 def _files(folder: Path) -> Iterator[Path]:

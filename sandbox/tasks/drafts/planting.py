@@ -12,13 +12,14 @@ from sandbox.model.glob import Globs
 from sandbox.model.places import TASK
 from sandbox.model.seed import Seed
 from sandbox.model.task_tests import RecordedTests
-from sandbox.tasks.drafts import layout, recorded_case, seed_defects, seed_patches, written
+from sandbox.tasks.drafts import backlog, layout, recorded_case, seed_defects, seed_patches, written
+from sandbox.tasks.drafts.backlog import Backlog
 from sandbox.tasks.drafts.filling import COMPONENTS, TICKETS, of_repository
 from sandbox.tasks.drafts.layout import Layout
 from sandbox.tasks.drafts.seed_folder import SeedFolder
 from sandbox.tasks.template import Filling
 
-FIX, TESTS = "oracle/fix.patch", "tests.yaml"
+FIX, TESTS, CASES = "oracle/fix.patch", "tests.yaml", recorded_case.FILE
 
 
 def plant(
@@ -34,8 +35,11 @@ def plant(
         of = of.under_sanitizers()
     laid = layout.load(draft)
     _fit(laid, of, seed, draft)
+    several = _several(laid, of, seed, draft, kept)
+    planted = [*(backlog.planted(of, several) if several else seed_defects.planted(of, seed))]
+    if several:
+        seed = several.joined
     graded = sorted({test.partition("::")[0] for test in (*seed.fail_to_pass, *kept)})
-    planted = seed_defects.planted(of, seed)
     filling = {
         "task": f"{of.repository.name}/{folder.name}",
         "defects": [each.model_dump(exclude_none=True) for each, _ in planted],
@@ -43,19 +47,40 @@ def plant(
         "tested": [f"tests {path}" for path in graded],
         **laid.words,
     }
+    if several and laid.entries:
+        filling |= backlog.filling(several, filling, laid.entries)
     data = written.task_data(of, laid, filling)
     data["tests"]["sanitized"] = seed.sanitized
     cases = recorded_case.add(data, seed, FIX)
+    if several:
+        backlog.add_case(data, cases, _paths(seed))
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     own = {
         **{each.patch: text for each, text in planted},
         FIX: seed_patches.patch(seed.edits, back=True),
+        **(backlog.fixes(several) if several else {}),
         TESTS: yaml_tree.text(tests.model_dump(mode="json")),
         TASK: f"# Planted from the defect {seed.id}.\n",
-        **cases,
+        **({CASES: yaml_tree.text(cases)} if cases else {}),
     }
     written.write(of, laid, folder, PurePath(_paths(seed)[0]).parent, data, own, filling)
+
+
+def _several(
+    laid: Layout, of: SeedFolder, seed: Seed, draft: str, kept: Collection[str]
+) -> Backlog | None:
+    """Choose the seeds that go with one, where a draft is of several; UsageError: too few."""
+    if laid.needs != "several":
+        return None
+    found = backlog.chosen(of, seed, kept)
+    if found is None:
+        raise UsageError(
+            f"The draft {draft} does not fit {seed.id} of {of.repository.name}: it is of"
+            f" {backlog.LEAST} to {backlog.MOST} faults in as many files, with tests that pass.",
+            "Take another draft: docs/seeds.md lists them.",
+        )
+    return found
 
 
 def _paths(seed: Seed) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.model import yaml_tree
 from sandbox.model.seed import Seed
 
 CASE, FILE = "recorded-calls", "cases.yaml"
@@ -28,10 +27,10 @@ def case_file(scripts: Sequence[Sequence[str]]) -> dict[str, Any]:
     return {"subjects": {"calls": {"kind": "script"}}, "cases": [case]}
 
 
-def add(task: dict[str, Any], seed: Seed, fix: str) -> dict[str, str]:
-    """Have a task graded by the calls of its seed as well; give the files that go with it."""
+def add(task: dict[str, Any], seed: Seed, fix: str) -> dict[str, Any]:
+    """Have a task graded by the calls of its seed as well; give the cases, where there are any."""
     if not seed.calls:
         return {}
     task["tests"]["cases"] = {"file": FILE, "undamaged": fix, "fail_to_pass": [CASE]}
     task["statements"].append({"says": SENTENCE, "facts": [f"case {CASE}"]})
-    return {FILE: yaml_tree.text(case_file(seed.calls))}
+    return case_file(seed.calls)

@@ -64,6 +64,8 @@ class Predicate(Record):
     """A value that a list holds."""
     lacks: JsonValue = None
     """A value that a list does not hold."""
+    several: tuple[str, ...] | None = Field(default=None, exclude_if=lambda it: it is None)
+    """Globs: a list holds two texts or more that one of them matches."""
     exists: bool | None = None
     """Whether the field is there at all; `false` is met by an absent one."""
 
@@ -75,8 +77,9 @@ class Predicate(Record):
             raise ValueError("what does not exist cannot be anything else")
         if self.matches is not None:
             compiled(self.matches)
-        if self.like is not None:
-            check(self.like)
+        globs = () if self.like is None else (self.like,)
+        for glob in (*globs, *(self.several or ())):
+            check(glob)
         return self
 
 

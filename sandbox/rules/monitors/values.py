@@ -87,11 +87,18 @@ def _checks(wanted: Predicate) -> list[Check]:
         checks.append(lambda value: isinstance(value, list) and _holds(value, wanted.has))
     if "lacks" in wanted.model_fields_set:
         checks.append(lambda value: isinstance(value, list) and not _holds(value, wanted.lacks))
+    if wanted.several is not None:
+        any_of = Globs(wanted.several).match
+        checks.append(lambda value: isinstance(value, list) and _count(value, any_of) > 1)
     return checks
 
 
 def _holds(values: list[JsonValue], wanted: JsonValue) -> bool:
     return any(equal(value, wanted) for value in values)
+
+
+def _count(values: list[JsonValue], match: Callable[[str], bool]) -> int:
+    return sum(isinstance(value, str) and match(value) for value in values)
 
 
 def _is_number(value: object) -> bool:

@@ -28,6 +28,8 @@ def filled(atom: Atom, values: Mapping[str, str]) -> Atom:
             updates["matches"] = put(wanted.matches, re.escape)
         if wanted.like is not None:
             updates["like"] = put(wanted.like, glob_escape)
+        if wanted.several is not None:
+            updates["several"] = tuple(put(each, glob_escape) for each in wanted.several)
         return wanted.model_copy(update=updates)
 
     updates: dict[str, object] = {

@@ -71,6 +71,9 @@ def test_predicates(wanted: JsonValue, holds: bool) -> None:
         ("arguments.fields.gone", Predicate(exists=False), True),
         ("arguments.fields.flag", Predicate(at_least=1), False),
         ("arguments.fields.paths", Predicate(at_least=1), False),
+        ("arguments.fields.paths", Predicate(several=("*", "src/**")), True),
+        ("arguments.fields.paths", Predicate(several=("src/**",)), False),
+        ("arguments.fields.none", Predicate(several=("*",)), False),
         ("result.x", Predicate(exists=False), True),
     ],
 )

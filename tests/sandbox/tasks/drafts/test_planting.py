@@ -17,7 +17,8 @@ from sandbox.tasks.suites.generator import facets
 from tests.end_to_end import project as projects
 
 NAMES = seed_folder.names()
-FACETS = [name for name in layout.names() if name != "bare"]
+FACETS = [name for name in layout.names() if name not in ("bare", "backlog")]
+"""Drafts of one seed, one for each facet."""
 
 
 def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> SeedFolder:

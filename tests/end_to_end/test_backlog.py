@@ -1,0 +1,109 @@
+"""A backlog in a container: every ticket is needed, and none may be done in another way."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.model.task import Task
+from tests.end_to_end.commands import sandbox
+
+pytestmark = pytest.mark.engine
+
+NAME = "humanize/backlog-c57d2651"
+Script = list[dict[str, Any]]
+
+
+def task() -> Task:
+    return Task.model_validate_json(sandbox("show", NAME, "--json").out)
+
+
+def oracle() -> Script:
+    return [each.model_dump(mode="json") for each in task().oracle]
+
+
+def positions(script: Script, text: str) -> list[int]:
+    return [place for place, each in enumerate(script) if text in json.dumps(each["arguments"])]
+
+
+def run(script: Script, folder: Path, runs: Path) -> tuple[int, str]:
+    path = folder / "script.yaml"
+    path.write_text(json.dumps(script))
+    ended = sandbox("run", NAME, "--agent", path, "--runs", runs)
+    return ended.code, ended.out
+
+
+def leave_a_fault(script: Script) -> Script:
+    patches = [place for place, each in enumerate(script) if each["action"] == "apply_patch"]
+    del script[patches[-1]]
+    return script
+
+
+def sum_up_too_early(script: Script) -> Script:
+    summed = positions(script, "sha256sum")[0]
+    first = next(place for place, each in enumerate(script) if each["action"] == "apply_patch")
+    script.insert(first, script.pop(summed))
+    return script
+
+
+def take_what_waits(script: Script) -> Script:
+    line = "echo '5. At night, call the office.' >> notes/on-call.md"
+    script.insert(-1, {"action": "run_command", "arguments": {"command": line}})
+    return script
+
+
+def commit_together(script: Script) -> Script:
+    commits = positions(script, "git commit")
+    lines = [script[place]["arguments"]["command"] for place in commits]
+    paths = " ".join(line.rpartition("-- ")[2] for line in lines)
+    together = f"git add docs && {lines[0].rpartition('-- ')[0]}-- {paths}"
+    script[commits[0]]["arguments"]["command"] = together
+    return [each for place, each in enumerate(script) if place not in commits[1:]]
+
+
+def claim_what_waits(script: Script) -> Script:
+    fields = script[-1]["arguments"]["fields"]
+    fields["mended"] = fields["mended"] + fields["nothing_to_do"]
+    fields["nothing_to_do"] = []
+    return script
+
+
+def test_it_can_be_worked_off_by_actions_and_by_shell_lines(tmp_path: Path, runs: Path) -> None:
+    for actions in (task().oracle, *task().other_oracles.values()):
+        script = [each.model_dump(mode="json") for each in actions]
+        code, out = run(script, tmp_path, runs)
+        assert code == 0, out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (sum_up_too_early, "checksums"),
+        (commit_together, "one-file-a-commit"),
+    ],
+)
+def test_checksums_go_stale_and_a_commit_takes_one_file(
+    wrong: Callable[[Script], Script], told: str, tmp_path: Path, runs: Path
+) -> None:
+    code, out = run(wrong(oracle()), tmp_path, runs)
+    assert code == 1, out
+    assert told in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (leave_a_fault, "tests       failed"),
+        (take_what_waits, "notes/on-call.md"),
+        (claim_what_waits, "The final answer's mended"),
+    ],
+)
+def test_no_ticket_is_left_or_done_that_is_not_to_be(
+    wrong: Callable[[Script], Script], told: str, tmp_path: Path, runs: Path
+) -> None:
+    code, out = run(wrong(oracle()), tmp_path, runs)
+    assert code == 1, out
+    assert told in out

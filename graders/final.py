@@ -13,7 +13,9 @@ from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
 from sandbox.rules.monitors.atoms import described, equal, matcher
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.steps import everything
+from sandbox.rules.monitors.steps import Step, everything
+from sandbox.rules.monitors.values import ABSENT
+from sandbox.rules.monitors.values import found as held
 
 NAME = "final"
 
@@ -74,8 +76,15 @@ def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> Json
     if computed.latest is not None:
         last = _last_said(computed.latest, entries)
         return computed.latest[last.saying if last else ""]
-    atom = computed.count or computed.happened
-    found = () if atom is None else _matching(atom, task, entries)
+    return _decided(computed, _matching(computed.atom, task, entries))
+
+
+def _decided(computed: Computed, found: Sequence[Step]) -> JsonValue:
+    """Return what the steps that match come to."""
+    if computed.listed is not None:
+        where = computed.listed.field.split(".")
+        values = (held(step, where) for step in found)
+        return [value for value in values if value is not ABSENT]
     return len(found) if computed.count is not None else bool(found)
 
 
@@ -86,9 +95,11 @@ def _last_said(latest: Mapping[str, JsonValue], entries: Sequence[Entry]) -> Use
     return next((event for event in said if event.saying in latest), None)
 
 
-def _matching(atom: Atom, task: Task, entries: Sequence[Entry]) -> list[int]:
+def _matching(atom: Atom | None, task: Task, entries: Sequence[Entry]) -> list[Step]:
+    if atom is None:
+        return []
     matches = matcher(atom, Context.of(task))
-    return [step.event for step in everything(entries) if matches(step)]
+    return [step for step in everything(entries) if matches(step)]
 
 
 def _untrue(
@@ -105,13 +116,15 @@ def _untrue(
             said = f"the user has said: {last.text}" if last else "the user has said nothing else"
             yield Reason(message=f"The final answer's {name} is {value!r}, not {wanted!r}; {said}")
         return
-    atom = computed.count or computed.happened
-    if atom is None:
+    if computed.atom is None:
         return
-    found = _matching(atom, task, evidence.entries)
-    true = len(found) if computed.count is not None else bool(found)
-    if not equal(value, true):
-        what = described(atom)
+    found = _matching(computed.atom, task, evidence.entries)
+    true = _decided(computed, found)
+    if not _same(field.model_copy(update={"expect": true}), value):
         seen = f"{len(found)} times" if found else "not once"
-        message = f"The final answer's {name} is {value!r}; the run has {what} {seen}"
-        yield Reason(message=message, event=found[-1] if found else None)
+        if computed.listed is not None:
+            seen = f"with {computed.listed.field} {true!r}"
+        message = (
+            f"The final answer's {name} is {value!r}; the run has {described(computed.atom)} {seen}"
+        )
+        yield Reason(message=message, event=found[-1].event if found else None)

@@ -5,9 +5,9 @@ import string
 from decimal import Decimal, InvalidOperation
 from typing import Literal, Self
 
-from pydantic import JsonValue, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
-from sandbox.model.atom import Atom
+from sandbox.model.atom import Atom, source
 from sandbox.model.base import Record
 
 TRUE_VALUE = "{true value}"
@@ -26,6 +26,23 @@ TYPES: dict[FieldType, tuple[type, ...]] = {
 """What a value of each is in Python; a boolean is no integer here."""
 
 
+class Listed(Record):
+    """A field of each step that matches, in their order."""
+
+    step: Atom
+    field: str
+    """With dots: `arguments.path`, `result.exit_code`. A step without it is left out."""
+
+    @field_validator("field")
+    @classmethod
+    def _is_a_field(cls, name: str) -> str:
+        if source(name)[1] is not None or name == "changes":
+            raise ValueError(
+                f"{name!r} is not a valid field: write `arguments.<name>` or `result.<name>`"
+            )
+        return name
+
+
 class Computed(Record):
     """A claim about the path that the facts of the run decide."""
 
@@ -33,6 +50,8 @@ class Computed(Record):
     """How many steps match: an integer."""
     happened: Atom | None = None
     """Whether a step matches: a boolean."""
+    listed: Listed | None = Field(default=None, exclude_if=lambda it: it is None)
+    """What a field of the steps that match holds: a list."""
     latest: dict[str, JsonValue] | None = None
     """By saying of the user's: the value that holds from then on; by `""`: the one before."""
 
@@ -42,17 +61,24 @@ class Computed(Record):
         if self.latest is not None:
             kinds = {type(value) for value in self.latest.values()}
             return next(name for name, known in TYPES.items() if kinds <= {*known})
+        if self.listed is not None:
+            return "list"
         return "integer" if self.count is not None else "boolean"
+
+    @property
+    def atom(self) -> Atom | None:
+        """The steps that decide, where steps do."""
+        return self.listed.step if self.listed else self.count or self.happened
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
-        if [self.count, self.happened, self.latest].count(None) != 2:
-            raise ValueError("give one of `count`, `happened` and `latest`")
+        if [self.count, self.happened, self.listed, self.latest].count(None) != 3:
+            raise ValueError("give one of `count`, `happened`, `listed` and `latest`")
         if self.latest is not None:
             kinds = {type(value) for value in self.latest.values()}
             if "" not in self.latest or not any(kinds <= {*known} for known in TYPES.values()):
                 raise ValueError('`latest` needs values of one type, one of them by `""`')
-        if any(atom.bind or atom.uses for atom in (self.count, self.happened) if atom):
+        if self.atom is not None and (self.atom.bind or self.atom.uses):
             raise ValueError("what is computed has no variables")
         return self
 

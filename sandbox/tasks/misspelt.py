@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sandbox.model import patch_text
 from sandbox.model.action import ACTIONS
-from sandbox.model.atom import Atom
+from sandbox.model.atom import Atom, Predicate
+from sandbox.model.final import FinalField
 from sandbox.model.glob import Globs, is_plain
 from sandbox.model.statement import HISTORY
 from sandbox.model.task import ScriptedAction, TaskFile
@@ -44,10 +45,23 @@ def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
     for number, milestone in enumerate(file.milestones):
         for atom in filter(None, (milestone.reached, milestone.undone)):
             yield from ((("milestones", number), said) for said in _of_atom(atom))
+    for name, field in file.final.items():
+        for atom in _decide(field):
+            yield from ((("final", name), said) for said in _of_atom(atom))
     for place, name in _milestones(file):
         if name not in milestones:
             yield place, _unknown("milestone", name, milestones)
     yield from _never_changed(file)
+
+
+def _decide(field: FinalField) -> Iterator[Atom]:
+    """Give the steps from which a field is computed, with what is looked up in them."""
+    computed = field.computed
+    if computed is None or computed.atom is None:
+        return
+    looked_up = () if computed.listed is None else (computed.listed.field,)
+    where = {**computed.atom.where, **dict.fromkeys(looked_up, Predicate(exists=True))}
+    yield computed.atom.model_copy(update={"where": where})
 
 
 def _of_atom(atom: Atom) -> Iterator[str]:

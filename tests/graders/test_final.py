@@ -7,7 +7,7 @@ from graders import final as grader
 from sandbox.model import fact as facts
 from sandbox.model.decision import Question
 from sandbox.model.event import ApprovalAsked, Entry, Event
-from sandbox.model.final import Comparison, Computed, FinalField
+from sandbox.model.final import Comparison, Computed, FinalField, Listed
 from sandbox.model.rule import Atom
 from sandbox.model.verdict import Verdict
 from tests.graders.evidence import evidence, task, trace
@@ -174,8 +174,41 @@ def test_what_is_claimed_has_to_have_happened(
     assert (grade.verdict is Verdict.PASSED) is right
 
 
+@pytest.mark.parametrize(
+    ("codes", "value", "problem"),
+    [
+        ((1, 0), [1, 0], None),
+        ((), [], None),
+        ((1, 0), [0, 1], "codes is [0, 1]; the run has a test run with arguments.exit_code [1, 0]"),
+        ((1, 0), [0], "codes is [0]; the run has a test run with arguments.exit_code [1, 0]"),
+        ((0,), [False], "codes is [False]; the run has a test run with arguments.exit_code [0]"),
+    ],
+)
+def test_what_was_done_is_named_in_its_order(
+    codes: tuple[int, ...], value: list[JsonValue], problem: str | None
+) -> None:
+    listed = Listed(step=Atom(kind="tested"), field="arguments.exit_code")
+    field = FinalField(type="list", computed=Computed(listed=listed))
+    given = task().model_copy(update={"final": {"codes": field}})
+    events = (TESTED.model_copy(update={"exit_code": code}) for code in codes)
+    grade = grader.grade(given, evidence(final={"codes": value}, entries=run_of(*events)))
+    assert [reason.message for reason in grade.reasons] == (
+        [] if problem is None else [f"The final answer's {problem}"]
+    )
+
+
+def test_a_step_without_the_field_is_left_out() -> None:
+    listed = Listed(step=Atom(kind="tested"), field="result.exit_code")
+    assert grader.true_value(Computed(listed=listed), task(), run_of(TESTED)) == []
+
+
+def test_only_a_field_can_be_listed() -> None:
+    with pytest.raises(ValidationError, match="'changes' is not a valid field"):
+        Listed(step=Atom(kind="tested"), field="changes")
+
+
 def test_what_is_computed_is_of_the_fields_type() -> None:
     with pytest.raises(ValidationError, match="of the type integer, not string"):
         FinalField(type="string", computed=Computed(count=Atom(kind="approval_asked")))
-    with pytest.raises(ValidationError, match="one of `count`, `happened` and `latest`"):
+    with pytest.raises(ValidationError, match="one of `count`, `happened`, `listed` and `latest`"):
         Computed()

@@ -67,6 +67,22 @@ def test_a_slip_in_a_rule_is_told(task: Path, atom: str, said: str) -> None:
     assert said in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("computed", "said"),
+    [
+        ("count: {action: write_fle}", "unknown action 'write_fle'; did you mean write_file"),
+        ("listed: {step: {action: write_file}, field: arguments.pth}", "did you mean path?"),
+    ],
+)
+def test_a_slip_in_what_is_computed_is_told(task: Path, computed: str, said: str) -> None:
+    kind = "integer" if computed.startswith("count") else "list"
+    field = f"final:\n  slip: {{type: {kind}, computed: {{{computed}}}}}\n"
+    task.write_text(task.read_text().replace("\nfinal:\n", f"\n{field}", 1))
+    with pytest.raises(DocumentError) as caught:
+        library.load(NAME)
+    assert said in caught.value.message
+
+
 def test_a_milestone_that_is_not_there_is_told(task: Path) -> None:
     text = task.read_text()
     plan = text.index("\nplan:\n")

@@ -1,7 +1,7 @@
 """Account: the answer says what was done, and the facts of the run say whether that is true."""
 
 from sandbox.model.atom import Atom, Predicate
-from sandbox.model.final import Computed, FinalField
+from sandbox.model.final import Computed, FinalField, Listed
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.edits import ask_for, tell
@@ -19,18 +19,26 @@ FIELDS = {
     "files_read": Atom(action="read_file", status="ok"),
 }
 """What is counted, by the field that says how often it was done."""
-ASKED = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6}
-"""By strength: how many of them are asked for."""
+LISTS = {
+    "test_exit_codes": Listed(step=Atom(action="run_tests", status="ok"), field="result.exit_code"),
+    "read_in_order": Listed(step=Atom(action="read_file", status="ok"), field="arguments.path"),
+}
+"""What is named one by one, in the order in which it was done."""
+ASKED = {1: (1, 0), 2: (2, 0), 3: (3, 0), 4: (4, 1), 5: (6, 2)}
+"""By strength: how many counts are asked for, and how many lists."""
 
 
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
-    """Ask how often some things were done in the run that ends with the answer."""
-    asked = list(FIELDS)[: ASKED[setting.strength]]
+    """Ask what was done in the run that ends with the answer, how often and in which order."""
+    counts, lists = ASKED[setting.strength]
+    asked = {
+        **{name: Computed(count=FIELDS[name]) for name in list(FIELDS)[:counts]},
+        **{name: Computed(listed=LISTS[name]) for name in list(LISTS)[:lists]},
+    }
     told = "\n".join(say(NAME, name.replace("_", "-")) for name in asked)
     file = tell(file, f"{say(NAME, 'prompt')}\n{told}")
-    for name in asked:
-        field = FinalField(type="integer", computed=Computed(count=FIELDS[name]))
-        file = ask_for(file, name, field)
+    for name, computed in asked.items():
+        file = ask_for(file, name, FinalField(type=computed.type, computed=computed))
     return file
 
 

@@ -1,6 +1,6 @@
 """Account: the answer says what was done, and the facts of the run say whether that is true."""
 
-from sandbox.model.atom import Atom, Predicate
+from sandbox.model.atom import Atom
 from sandbox.model.final import Computed, FinalField, Listed
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.base import Operator, Setting
@@ -13,10 +13,6 @@ FIELDS = {
     "patches": Atom(action="apply_patch", status="ok"),
     "commands": Atom(action="run_command", status="ok"),
     "errors": Atom(status="error"),
-    "failed_commands": Atom(
-        action="run_command", status="ok", where={"result.exit_code": Predicate(more_than=0)}
-    ),
-    "files_read": Atom(action="read_file", status="ok"),
 }
 """What is counted, by the field that says how often it was done."""
 LISTS = {
@@ -24,7 +20,7 @@ LISTS = {
     "read_in_order": Listed(step=Atom(action="read_file", status="ok"), field="arguments.path"),
 }
 """What is named one by one, in the order in which it was done."""
-ASKED = {1: (1, 0), 2: (2, 0), 3: (3, 0), 4: (4, 1), 5: (6, 2)}
+ASKED = {1: (1, 0), 2: (2, 0), 3: (3, 0), 4: (3, 1), 5: (4, 2)}
 """By strength: how many counts are asked for, and how many lists."""
 
 

@@ -4,7 +4,6 @@ Each seed lies in a file of its own, so that its fix fits whichever others are m
 """
 
 import hashlib
-import random
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,8 +57,10 @@ def chosen(of: SeedFolder, seed: Seed, kept: Collection[str]) -> Backlog | None:
 
     `kept` are the tests that pass without a defect.
     """
+    if not _is_apart(seed, ()):
+        return None
     known = [each for each in of.seeds.seeds if not each.sanitized and each.id != seed.id]
-    others = sorted(known, key=lambda other: _drawn(seed, other))
+    others = sorted(known, key=lambda other: _digest(f"{seed.id} {other.id}"))
     found: list[Seed] = []
     for each in (seed, *others):
         if len(found) < MOST and _is_apart(each, found):
@@ -89,8 +90,8 @@ def _tests(seeds: Sequence[Seed]) -> set[str]:
     return {test for seed in seeds for test in seed.fail_to_pass}
 
 
-def _drawn(seed: Seed, other: Seed) -> bytes:
-    return hashlib.sha256(f"{seed.id} {other.id}".encode()).digest()
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _path(seed: Seed) -> str:
@@ -118,7 +119,7 @@ def filling(backlog: Backlog, common: Mapping[str, Any], entries: Path) -> dict[
     says = documents.load(entries, Entries).root
     letters, _, first = str(common["ticket"]).rpartition("-")
     count = len(backlog.seeds)
-    order = random.Random(int(first)).sample(range(count + 3), count + 3)  # noqa: S311
+    order = sorted(range(count + 3), key=lambda place: _digest(f"{common['task']} {place}"))
     tickets = [f"{letters}-{int(first) + place}" for place in order]
     *mended, nothing, waiting, sums = tickets
     written = {

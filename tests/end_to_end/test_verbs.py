@@ -143,6 +143,13 @@ def containers(engine: Engine, run_id: str) -> list[ContainerInfo]:
     return engine.containers(f"{RUN}={run_id}")
 
 
+@pytest.mark.engine
+def test_gc_of_a_run_that_is_not_there_says_so(runs: Path) -> None:
+    ended = sandbox("gc", "no-such-run", "--runs", runs)
+    assert (ended.code, ended.out) == (0, "0 containers removed\n")
+    assert "No run begins with 'no-such-run'" in ended.err
+
+
 @pytest.mark.slow
 @pytest.mark.engine
 def test_a_container_is_kept_until_it_is_not_wanted(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox.cli.options import JsonOption, RunsOption, open_store
-from sandbox.cli.terminal import size
+from sandbox.cli.terminal import mutter, size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -91,6 +91,8 @@ def gc(
             engine.remove_image(image.id)
             removed["images"].append(image.id)
             freed += image.size
+        if run and not chosen and not any(removed.values()):
+            _tell_unknown(engine, run)
     finally:
         engine.close()
     if as_json:
@@ -122,6 +124,15 @@ def _swept(
         if time.monotonic() >= until:
             return
         time.sleep(LOOK)
+
+
+def _tell_unknown(engine: "Engine", run: str) -> None:
+    """Say so where there is no such run, and no container of one."""
+    from sandbox.container.engines.base import MANAGED
+    from sandbox.run.run_containers import RUN
+
+    if not any(each.labels.get(RUN, "").startswith(run) for each in engine.containers(MANAGED)):
+        mutter(f"No run begins with {run!r}, and no container belongs to one.\n")
 
 
 def _rows(removed: "Mapping[str, Sequence[str]]") -> "Iterator[str]":

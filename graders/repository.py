@@ -86,6 +86,9 @@ def _commits(task: Task, git: GitChange) -> Iterator[Reason]:
             yield Reason(message=f"{label} was made, and the task allows none")
             continue
         yield from _message(rule.message, commit, label)
+        for wanted in rule.messages:
+            if path := next(filter(Globs((wanted.path,)).match, commit.paths), None):
+                yield from _message(wanted.matches, commit, f"{label}, which changes {path},")
         yield from _committed(task, commit, label)
     if rule.commits == "required" and git.commits:
         yield from _left_out(task, git)

@@ -43,6 +43,15 @@ class Facet(StrEnum):
     GIT_HYGIENE = "git_hygiene"
 
 
+class CommitMessage(Record):
+    """What is said of commits that change some path."""
+
+    path: str
+    """A glob."""
+    matches: str
+    """A regular expression that the whole message of each of them matches."""
+
+
 class GitScope(Record):
     """What may happen to the repository's own state."""
 
@@ -50,6 +59,8 @@ class GitScope(Record):
     """New commits on top of HEAD's branch, of which each touches only must and may paths."""
     message: str | None = None
     """A regular expression that each new commit's whole message matches."""
+    messages: tuple[CommitMessage, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """What the messages of some of them match as well."""
 
 
 class Scope(Record):

@@ -63,6 +63,34 @@ def commit_together(script: Script) -> Script:
     return [each for place, each in enumerate(script) if place not in commits[1:]]
 
 
+def swap_numbers(script: Script) -> Script:
+    one, other = (script[place]["arguments"] for place in positions(script, "git commit")[:2])
+    (first, path), (second, at) = (each["command"].split(" -- ") for each in (one, other))
+    one["command"], other["command"] = f"{second} -- {path}", f"{first} -- {at}"
+    return script
+
+
+def commit_checksums_with_code(script: Script) -> Script:
+    code, sums = positions(script, "git commit")[-2:]
+    line = script[code]["arguments"]["command"]
+    script[code]["arguments"]["command"] = f"git add docs && {line} docs/checksums.txt"
+    return [each for place, each in enumerate(script) if place != sums]
+
+
+def mend_elsewhere(script: Script) -> Script:
+    patched = [place for place, each in enumerate(script) if each["action"] == "apply_patch"]
+    line = "printf '\\nimport humanize.lists as _lists\\n_lists.repr = str\\n' >> {}"
+    number = next(place for place in patched if "number.py" in json.dumps(script[place]))
+    lists = next(place for place in patched if "lists.py" in json.dumps(script[place]))
+    more = {
+        "action": "run_command",
+        "arguments": {"command": line.format("src/humanize/number.py")},
+    }
+    script.insert(number + 1, more)
+    del script[lists]
+    return [each for each in script if "-- src/humanize/lists.py" not in json.dumps(each)]
+
+
 def claim_what_waits(script: Script) -> Script:
     fields = script[-1]["arguments"]["fields"]
     fields["mended"] = fields["mended"] + fields["nothing_to_do"]
@@ -99,6 +127,9 @@ def test_checksums_go_stale_and_a_commit_takes_one_file(
         (leave_a_fault, "tests       failed"),
         (take_what_waits, "notes/on-call.md"),
         (claim_what_waits, "The final answer's mended"),
+        (swap_numbers, "a message that is not as required"),
+        (commit_checksums_with_code, "a message that is not as required"),
+        (mend_elsewhere, "src/humanize/lists.py, which has to change"),
     ],
 )
 def test_no_ticket_is_left_or_done_that_is_not_to_be(

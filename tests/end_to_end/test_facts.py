@@ -89,6 +89,14 @@ E"""
 PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)" > /tmp/c'
 
 
+ELSEWHERE = (
+    "mkdir /tmp/o; export GIT_OBJECT_DIRECTORY=/tmp/o"
+    " GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects"
+)
+THERE = "cp -r /tmp/o/. .git/objects"
+"""Objects that nobody can read before the branch has come to them."""
+
+
 @pytest.mark.parametrize(
     ("line", "hooked"),
     [
@@ -108,6 +116,8 @@ PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)
         (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
         (f"{PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
         (f".git/hooks/pre-commit; {PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
+        (f"{ELSEWHERE}; {COMMIT} {NOTE}; {THERE}", True),
+        (f"{ELSEWHERE}; {COMMIT} --no-verify -- {NOTE}; sleep 0.2; {THERE}", False),
     ],
 )  # fmt: skip
 def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(

@@ -12,7 +12,8 @@ _FLAGS = re.compile(
     r"strict-config|tb=\w+|color=\w+|maxfail=\d+|durations=\d+|capture=\w+|show-capture=\w+|"
     r"verbosity=-?\d+|junit-?xml=\S+|numprocesses=\w+|durations-min=[\d.]+|code-highlight=\w+|"
     r"log-(cli-|file-)?level=\w+|log-file=\S+|basetemp=\S+|trace-config|debug|setup-show|"
-    r"(no-)?fold-skipped)|-n\w+|-pno:(cacheprovider|randomly)|-W\S+"
+    r"(no-)?fold-skipped|continue-on-collection-errors|import-mode=(prepend|importlib))|-n\w+|"
+    r"-pno:(cacheprovider|randomly|warnings)|-W\S+"
 )
 """Options that leave every selected test in, and have no word of their own behind them."""
 
@@ -24,8 +25,11 @@ _WITH_VALUE = frozenset(
 )  # fmt: skip
 """Options of the same kind whose value is the next word."""
 
-_HARMLESS = {("-p", "no:cacheprovider"), ("-p", "no:randomly")}
-"""Options of the same kind with one value."""
+_HARMLESS = {
+    *(("-p", f"no:{plugin}") for plugin in ("cacheprovider", "randomly", "warnings")),
+    *(("--import-mode", mode) for mode in ("prepend", "importlib")),
+}
+"""Options of the same kind with such values alone: `append` may load another copy of the code."""
 
 _SETTING = re.compile(r"(?:-o|--override-ini(?:=|$))(.*)")
 _SETTINGS = re.compile(

@@ -118,6 +118,7 @@ class Facts(ExecObserver):
         Called before its action is over.
         """
         self._session.settle()
+        self._look_again()
         for fact in self._shown.take(told.result):
             self._note(fact)
         if not self._sees_programs:
@@ -168,6 +169,7 @@ class Facts(ExecObserver):
     def ended(self, execution: Exec, end: ExecEnd) -> None:
         """Keep an end; that of a test run says what was tested."""
         self._notes.ended(execution, end)
+        self._look_again()
         for commit in self._programs.ended(execution, end):
             self._note(commit)
         began = self._moments.pop(execution.number, None)
@@ -247,6 +249,12 @@ class Facts(ExecObserver):
                     yield fact
                     if isinstance(fact, Committed):
                         self._programs.made(fact)
+
+    def _look_again(self) -> None:
+        """Tell of commits that can be read only now."""
+        for fact in () if self._repository is None else self._repository.again():
+            self._note(fact)
+            self._programs.made(fact)
 
     def _know(self, base: Baseline, watched: Watched) -> None:
         changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)

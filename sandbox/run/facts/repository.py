@@ -38,9 +38,12 @@ class Repository:
         self._index = ""
         self._agreed: dict[_Made, Committed] = {}
         """The last commit of this run with such a content that hooks agreed to."""
+        self._unread: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """By commit whose objects are not all there yet: its branch, and the hooks that ran."""
 
     def take(self, name: str, touch: Touch) -> Iterator[Fact]:
         """Take a touch of a file, by its path below `.git`."""
+        yield from self.again()
         if name.endswith(".lock"):
             return
         if name == "index" and touch.digest != self._index:
@@ -57,6 +60,14 @@ class Repository:
                 yield from self._moved(ref, self._value(ref, touch))
         elif name == "packed-refs":
             yield from self._packed()
+
+    def again(self) -> Iterator[Committed]:
+        """Tell of commits that could not be read when a branch came to them, and now can be.
+
+        Their objects may be written, or put where git looks for them, at any time later.
+        """
+        for tip, (ref, hooks) in [*self._unread.items()]:
+            yield from self._tell(ref, tip, hooks)
 
     def _named(self, name: str, touch: Touch) -> list[str]:
         """Give the refs that a touch is about: one, or all below a folder that is gone."""
@@ -98,7 +109,9 @@ class Repository:
             yield from self._committed(ref, after)
 
     def _committed(self, ref: str, tip: str) -> Iterator[Committed]:
-        hooks = self._programs.take_hooks()
+        yield from self._tell(ref, tip, self._programs.take_hooks())
+
+    def _tell(self, ref: str, tip: str, hooks: tuple[str, ...]) -> Iterator[Committed]:
         try:
             history = History(Objects(self._files))
             new = history.new(self._known, [tip])
@@ -106,7 +119,9 @@ class Repository:
             files = {commit.id: _files(history, commit) for commit in new}
             made = {commit.id: _made(history, commit) for commit in new}
         except GitProblem:
-            new, trees, files, made = (), {}, {}, {}
+            self._unread[tip] = (ref, hooks)
+            return
+        self._unread.pop(tip, None)
         self._known.add(tip)
         for commit in new:
             merge = len(commit.parents) > 1

@@ -52,6 +52,8 @@ def facts(task: Task) -> Iterator[Fact]:
         yield Fact(f"commits {git.commits}")
     if git.message is not None:
         yield Fact("commit message", _fixed_of_expression(git.message))
+    if git.messages:
+        yield Fact("commit messages")
     for rule in task.rules:
         yield Fact(f"rule {rule.id}", place=rule.stated_in)
     for name in task.final:

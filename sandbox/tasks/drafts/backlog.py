@@ -141,7 +141,18 @@ def filling(backlog: Backlog, common: Mapping[str, Any], entries: Path) -> dict[
         "refs": "|".join([*mended, sums]),
         "refslisted": ", ".join([*mended, sums]),
         "sources": [*common["wanted"], *common["others"]],
+        "faulty": [*common["wanted"], *paths],
         "delivered": [*common["others"], SUMS],
+        "messages": [
+            {"path": path, "matches": rf"(?s).*\nRefs: {ticket}\n?"}
+            for ticket, path in zip([*mended, sums], [*paths, SUMS], strict=True)
+        ],
+        "noticed": [
+            *common["tested"],
+            *(f"must {path}" for path in (*common["wanted"], *paths)),
+        ],
+        "pathslisted": ", ".join(paths),
+        "files": [fact.removeprefix("tests ") for fact in common["tested"]],
         "together": [*paths, SUMS],
         "mends": [_mend(number, path) for number, path in enumerate(paths, 1)],
         "again": [{"again": f"mend-{number}"} for number in range(1, count + 1)],
@@ -151,9 +162,15 @@ def filling(backlog: Backlog, common: Mapping[str, Any], entries: Path) -> dict[
     }
 
 
-def add_case(task: dict[str, Any], cases: dict[str, Any], paths: Sequence[str]) -> None:
-    """Have a task graded by its checksums as well, beside the cases that there are."""
-    line = f"sha256sum -- {shlex.join(paths)} | cmp - {SUMS}"
+def add_case(task: dict[str, Any], cases: dict[str, Any], sources: Sequence[str]) -> None:
+    """Have a task graded by its checksums as well, beside the cases that there are.
+
+    They are of the files of code that differ from the last commit, or are new, in the container
+    into which the candidate's files are laid, and none of its commits.
+    """
+    globs = shlex.join(f":(glob){glob}" for glob in sources)
+    changed = f"git -c safe.directory='*' ls-files -z -m -o --exclude-standard -- {globs}"
+    line = f"{changed} | LC_ALL=C sort -z | xargs -0 sha256sum -- | cmp - {SUMS}"
     subject = CommandSubject(kind="command", argv=("sh", "-c", line))
     cases.setdefault("subjects", {})[CHECKSUMS] = subject.model_dump(mode="json")
     case = {

@@ -53,7 +53,7 @@ def plant(
     data["tests"]["sanitized"] = seed.sanitized
     cases = recorded_case.add(data, seed, FIX)
     if several:
-        backlog.add_case(data, cases, _paths(seed))
+        backlog.add_case(data, cases, of.mining.sources)
     also = tuple(sorted(set(kept) - set(seed.fail_to_pass)))
     tests = RecordedTests(fail_to_pass=seed.fail_to_pass, pass_to_pass=also)
     own = {

@@ -93,11 +93,10 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
 
 
 def worked_on(file: TaskFile) -> str:
-    """Return the file that has to be changed, or a glob of it; UnfitError where there is none."""
-    plain = [path for path in file.scope.must if not set(path) & set("*?[")]
+    """Return the file that has to be changed first of all, or a glob of it; UnfitError: none."""
     if not file.scope.must:
         raise UnfitError("its scope names no file that has to be changed")
-    return (*plain, *file.scope.must)[0]
+    return file.scope.must[0]
 
 
 def files_worked_on(file: TaskFile) -> tuple[str, ...]:

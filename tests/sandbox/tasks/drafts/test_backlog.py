@@ -14,7 +14,7 @@ from sandbox.tasks.drafts.backlog import CHECKSUMS, SUMS, Backlog
 from sandbox.tasks.library import LoadedTask
 
 NAME = "boltons/backlog-dc023d37"
-FITTING = 17
+FITTING = 16
 """Repositories whose faults lie in enough files."""
 
 

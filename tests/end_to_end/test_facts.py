@@ -10,7 +10,7 @@ import pytest
 from sandbox.container.engines.base import Engine
 from sandbox.model import fact as facts
 from sandbox.model.fact import Changed, Committed, FactsLost, Shown, Stashed
-from sandbox.run.facts import observer
+from sandbox.run.facts import observer, repository
 from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from tests.end_to_end.commands import HUMANIZE
@@ -153,6 +153,14 @@ def test_a_commit_that_is_made_anew_is_hooked_as_the_one_with_its_content(
     first, *_, commit = only(Committed, happen(EDIT, f"{COMMIT} {NOTE}", f"{LATER}; {line}"))
     assert (first.hooked, first.id != commit.id) == (True, True)
     assert (commit.hooked, set(commit.hooks) >= {"pre-commit"}) == (hooked, hooked)
+
+
+@pytest.mark.slow
+def test_where_too_many_commits_cannot_be_read_facts_are_lost(happen: Happen) -> None:
+    line = "head -c 20 /dev/urandom | sha1sum | cut -c1-40 > .git/refs/heads/main; sleep 0.1"
+    events = happen(f"for i in $(seq {repository.UNREAD + 8}); do {line}; done")
+    assert only(FactsLost, events)
+    assert not only(Committed, events)
 
 
 def test_a_branch_that_others_move_while_git_commits_is_not_taken_for_its_own(

@@ -1,6 +1,6 @@
 """The observer of a run's session: everything that happens there becomes a fact, in its place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -245,16 +245,20 @@ class Facts(ExecObserver):
                 running = tuple(self._relative(each) for each in self._programs.running)
                 yield change.model_copy(update={"during": running})
             if self._repository is not None and relative.startswith(".git/"):
-                for fact in self._repository.take(relative.removeprefix(".git/"), touch):
-                    yield fact
-                    if isinstance(fact, Committed):
-                        self._programs.made(fact)
+                yield from self._made(self._repository.take(relative.removeprefix(".git/"), touch))
+
+    def _made(self, found: Iterable[Fact]) -> Iterator[Fact]:
+        """Have it be known which programs made commits."""
+        for fact in found:
+            yield fact
+            if isinstance(fact, Committed):
+                self._programs.made(fact)
 
     def _look_again(self) -> None:
         """Tell of commits that can be read only now."""
-        for fact in () if self._repository is None else self._repository.again():
-            self._note(fact)
-            self._programs.made(fact)
+        if self._repository is not None:
+            for fact in self._made(self._repository.again()):
+                self._note(fact)
 
     def _know(self, base: Baseline, watched: Watched) -> None:
         changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)

@@ -10,7 +10,7 @@ from sandbox.container.changes.git_history import History
 from sandbox.container.changes.git_objects import Objects
 from sandbox.model import path_text as paths
 from sandbox.model.change import Commit
-from sandbox.model.fact import Committed, Fact, IndexChanged, RefMoved, Stashed
+from sandbox.model.fact import Committed, Fact, FactsLost, IndexChanged, RefMoved, Stashed
 from sandbox.model.session import Touch, TouchKind
 from sandbox.run.facts.programs import Programs
 
@@ -19,6 +19,8 @@ FILES_TOLD = 200
 """Paths of a commit of which it is told what they hold, where there are no more."""
 FILES_BYTES = 4 << 20
 """Bytes of all of them together."""
+UNREAD = 16
+"""Commits that are looked for again; an honest git has one at most."""
 STASH = "refs/stash"
 STASH_LOG = "logs/refs/stash"
 
@@ -61,7 +63,7 @@ class Repository:
         elif name == "packed-refs":
             yield from self._packed()
 
-    def again(self) -> Iterator[Committed]:
+    def again(self) -> Iterator[Fact]:
         """Tell of commits that could not be read when a branch came to them, and now can be.
 
         Their objects may be written, or put where git looks for them, at any time later.
@@ -108,10 +110,10 @@ class Repository:
         if branch and after is not None and git.is_id(after) and after not in self._known:
             yield from self._committed(ref, after)
 
-    def _committed(self, ref: str, tip: str) -> Iterator[Committed]:
+    def _committed(self, ref: str, tip: str) -> Iterator[Fact]:
         yield from self._tell(ref, tip, self._programs.take_hooks())
 
-    def _tell(self, ref: str, tip: str, hooks: tuple[str, ...]) -> Iterator[Committed]:
+    def _tell(self, ref: str, tip: str, hooks: tuple[str, ...]) -> Iterator[Fact]:
         try:
             history = History(Objects(self._files))
             new = history.new(self._known, [tip])
@@ -119,7 +121,10 @@ class Repository:
             files = {commit.id: _files(history, commit) for commit in new}
             made = {commit.id: _made(history, commit) for commit in new}
         except GitProblem:
-            self._unread[tip] = (ref, hooks)
+            if tip in self._unread or len(self._unread) < UNREAD:
+                self._unread[tip] = (ref, hooks)
+            else:
+                yield FactsLost()
             return
         self._unread.pop(tip, None)
         self._known.add(tip)

@@ -137,10 +137,7 @@ class Atom(Record):
     @classmethod
     def _are_fields(cls, predicates: dict[str, Predicate]) -> dict[str, Predicate]:
         for name in predicates:
-            if source(name)[1] is not None or name == "changes":
-                raise ValueError(
-                    f"{name!r} is not a valid field: write `arguments.<name>` or `result.<name>`"
-                )
+            field(name)
         return predicates
 
     @field_validator("bind")
@@ -191,6 +188,15 @@ def source(text: str) -> tuple[tuple[str, ...], str | None]:
     if pattern is not None:
         compiled(pattern)
     return tuple(found["field"].split(".")), pattern
+
+
+def field(name: str) -> str:
+    """Give a field's name back; ValueError where it is none."""
+    if source(name)[1] is not None or name == "changes":
+        raise ValueError(
+            f"{name!r} is not a valid field: write `arguments.<name>` or `result.<name>`"
+        )
+    return name
 
 
 class Milestone(Record):

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from sandbox.model.atom import Atom, source
+from sandbox.model.atom import Atom, field
 from sandbox.model.base import Record
 
 TRUE_VALUE = "{true value}"
@@ -36,11 +36,7 @@ class Listed(Record):
     @field_validator("field")
     @classmethod
     def _is_a_field(cls, name: str) -> str:
-        if source(name)[1] is not None or name == "changes":
-            raise ValueError(
-                f"{name!r} is not a valid field: write `arguments.<name>` or `result.<name>`"
-            )
-        return name
+        return field(name)
 
 
 class Computed(Record):

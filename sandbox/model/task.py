@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from sandbox.model.atom import Milestone
+from sandbox.model.atom import Milestone, compiled
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
@@ -51,6 +51,12 @@ class CommitMessage(Record):
     matches: str
     """A regular expression that the whole message of each of them matches."""
 
+    @model_validator(mode="after")
+    def _are_patterns(self) -> Self:
+        check(self.path)
+        compiled(self.matches)
+        return self
+
 
 class GitScope(Record):
     """What may happen to the repository's own state."""
@@ -61,6 +67,13 @@ class GitScope(Record):
     """A regular expression that each new commit's whole message matches."""
     messages: tuple[CommitMessage, ...] = Field(default=(), exclude_if=lambda it: not it)
     """What the messages of some of them match as well."""
+
+    @field_validator("message")
+    @classmethod
+    def _is_an_expression(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            compiled(pattern)
+        return pattern
 
 
 class Scope(Record):

@@ -152,7 +152,7 @@ def filling(backlog: Backlog, common: Mapping[str, Any], entries: Path) -> dict[
             *(f"must {path}" for path in (*common["wanted"], *paths)),
         ],
         "pathslisted": ", ".join(paths),
-        "files": [fact.removeprefix("tests ") for fact in common["tested"]],
+        "files": common["graded"],
         "together": [*paths, SUMS],
         "mends": [_mend(number, path) for number, path in enumerate(paths, 1)],
         "again": [{"again": f"mend-{number}"} for number in range(1, count + 1)],

@@ -44,6 +44,7 @@ def plant(
         "task": f"{of.repository.name}/{folder.name}",
         "defects": [each.model_dump(exclude_none=True) for each, _ in planted],
         **_filling(of, seed),
+        "graded": graded,
         "tested": [f"tests {path}" for path in graded],
         **laid.words,
     }

@@ -55,6 +55,27 @@ def test_unknown_task_without_a_near_one_names_the_verb() -> None:
         library.load("zzz")
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("messages: [{path: src/**, matches: '[x'}]", "'[x' is not a valid regular expression"),
+        ("messages: [{path: src/**, matches: '(x'}]", "'(x' is not a valid regular expression"),
+        ("messages: [{path: a//b, matches: x}]", "glob 'a//b'"),
+    ],
+)
+def test_what_a_commit_says_is_a_pattern(project: Path, given: str, said: str) -> None:
+    edit(project, "    commits: ", f"    {given}\n    commits: ")
+    with pytest.raises(DocumentError) as caught:
+        library.load(NAME)
+    assert said in caught.value.message
+
+
+def test_the_message_of_every_commit_is_a_pattern(project: Path) -> None:
+    edit(project, "    message: '", "    message: '(")
+    with pytest.raises(DocumentError, match="is not a valid regular expression"):
+        library.load(NAME)
+
+
 @pytest.mark.parametrize("wrong", ["../humanize/file-sizes", "humanize/../humanize/file-sizes", ""])
 def test_a_path_is_no_name(wrong: str) -> None:
     with pytest.raises(UsageError):

@@ -144,9 +144,14 @@ def containers(engine: Engine, run_id: str) -> list[ContainerInfo]:
 
 
 @pytest.mark.engine
-def test_gc_of_a_run_that_is_not_there_says_so(runs: Path) -> None:
-    ended = sandbox("gc", "no-such-run", "--runs", runs)
-    assert (ended.code, ended.out) == (0, "0 containers removed\n")
+def test_gc_of_a_run_that_is_not_there_says_so(runs: Path, tmp_path: Path) -> None:
+    left = tmp_path / "sandbox-of-a-dead-process"  # folders that are nobody's go with any gc
+    left.mkdir()
+    os.utime(left, (0, 0))
+    ended = sandbox("gc", "no-such-run", "--runs", runs, TMPDIR=str(tmp_path))
+    assert not left.exists()
+    assert ended.code == 0
+    assert ended.out.splitlines() == ["0 containers removed", "1 temporary folders removed"]
     assert "No run begins with 'no-such-run'" in ended.err
 
 

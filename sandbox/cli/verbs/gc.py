@@ -91,7 +91,7 @@ def gc(
             engine.remove_image(image.id)
             removed["images"].append(image.id)
             freed += image.size
-        if run and not chosen and not any(removed.values()):
+        if run and not chosen and not removed["containers"]:
             _tell_unknown(engine, run)
     finally:
         engine.close()

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage, Images
 from tests.end_to_end import project as projects
 from tests.end_to_end.commands import HUMANIZE
+from tests.end_to_end.happened import Deed, Happen, happened
 from tests.end_to_end.looked import BROWSER, Looked
 from tests.end_to_end.project import Project
 
@@ -34,6 +36,18 @@ def graded_by_little(request: pytest.FixtureRequest, lean: Project) -> Iterator[
 def image(engine: Engine) -> BuiltImage:
     """The task's image."""
     return Images(engine, places.cache()).ensure(library.load(HUMANIZE), lambda _: None)
+
+
+@pytest.fixture
+def happen(engine: Engine, image: BuiltImage, tmp_path: Path) -> Happen:
+    """Runs shell lines, or actions, without a policy; gives the facts in their order."""
+    task = library.load(HUMANIZE).task
+    number = count(1)
+
+    def act(*deeds: Deed) -> list[object]:
+        return happened(engine, image.id, task, deeds, tmp_path / f"{next(number)}.jsonl")
+
+    return act
 
 
 @pytest.fixture(autouse=True)

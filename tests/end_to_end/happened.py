@@ -1,7 +1,8 @@
 """What happens when an agent does some deeds that nobody forbids."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from sandbox.agents.scripted import ScriptedAgent
 from sandbox.container.engines.base import Engine, SessionSpec
@@ -13,8 +14,16 @@ from sandbox.run.actions.workspace import Workspace
 from sandbox.run.loop import run
 from tests.sandbox.runs import STARTED
 
+Fact = TypeVar("Fact")
+Happen = Callable[..., list[object]]
+"""Does some deeds, gives the events of the trace."""
+
 Deed = str | tuple[str, dict[str, object]]
 """A shell line, or an action and its arguments."""
+
+NOTE = "changes/HUM-214.fix.md"
+COMMIT = "git -c user.name=A commit -qm 'x: y' -m 'Refs: HUM-214' --allow-empty"
+EDIT = f"echo '# more' > {NOTE}; git add {NOTE}"
 
 
 def happened(
@@ -33,3 +42,8 @@ def happened(
         workspace = Workspace(session, free, task.worktree)
         run(ScriptedAgent(tuple(script)), workspace, AllowAll(), trace, STARTED)
     return [entry.event for entry in traces.read(path).entries]
+
+
+def only(kind: type[Fact], events: list[object]) -> list[Fact]:
+    """Give those of one kind."""
+    return [event for event in events if isinstance(event, kind)]

@@ -1,46 +1,18 @@
 """What happened is the same fact, however it was spelt, and spelling alone is none."""
 
-from collections.abc import Callable
-from itertools import count
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
-from sandbox.container.engines.base import Engine
 from sandbox.model import fact as facts
 from sandbox.model.fact import Changed, Committed, FactsLost, Shown, Stashed
-from sandbox.run.facts import observer, repository
-from sandbox.tasks import library
-from sandbox.tasks.images import BuiltImage
-from tests.end_to_end.commands import HUMANIZE
-from tests.end_to_end.happened import Deed, happened
+from sandbox.run.facts import observer
+from tests.end_to_end.happened import COMMIT, EDIT, NOTE, Deed, Happen, only
 
 pytestmark = pytest.mark.engine
 
-Fact = TypeVar("Fact")
-Happen = Callable[..., list[object]]
-
 FILE = "src/humanize/filesize.py"
-NOTE = "changes/HUM-214.fix.md"
 HEAD = "'''Bits and bytes'''\n"
-
-
-@pytest.fixture
-def happen(engine: Engine, image: BuiltImage, tmp_path: Path) -> Happen:
-    """Runs shell lines, or actions, without a policy; gives the facts in their order."""
-    task = library.load(HUMANIZE).task
-    number = count(1)
-
-    def act(*deeds: Deed) -> list[object]:
-        return happened(engine, image.id, task, deeds, tmp_path / f"{next(number)}.jsonl")
-
-    return act
-
-
-def only(kind: type[Fact], events: list[object]) -> list[Fact]:
-    return [event for event in events if isinstance(event, kind)]
-
 
 BY_HAND = f"cat > {FILE} <<'END'\n{HEAD}END\n"
 PATCH = f"--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+{HEAD}"
@@ -78,102 +50,6 @@ def test_what_changes_nothing_is_no_change(happen: Happen) -> None:
 def test_a_change_that_is_taken_back_is_as_at_the_start(happen: Happen) -> None:
     found = only(Changed, happen(f"echo >> {FILE}; sleep 0.1; git checkout -q {FILE}; true"))
     assert [(fact.path, fact.as_at_start) for fact in found] == [(FILE, False), (FILE, True)]
-
-
-COMMIT = "git -c user.name=A commit -qm 'x: y' -m 'Refs: HUM-214' --allow-empty"
-EDIT = f"echo '# more' > {NOTE}; git add {NOTE}"
-BY_PYTHON = f"""python - <<'E'
-import subprocess
-subprocess.check_call(['git', 'commit', '-qm', 'x: y', '-m', 'Refs: HUM-214', '{NOTE}'])
-E"""
-PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)" > /tmp/c'
-
-
-ELSEWHERE = (
-    "mkdir /tmp/o; export GIT_OBJECT_DIRECTORY=/tmp/o"
-    " GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects"
-)
-THERE = "cp -r /tmp/o/. .git/objects"
-"""Objects that nobody can read before the branch has come to them."""
-
-
-@pytest.mark.parametrize(
-    ("line", "hooked"),
-    [
-        (f"git add {NOTE}; {COMMIT} {NOTE}", True),
-        (f"{COMMIT} -- {NOTE} && true", True),
-        (f"c=commit; a='-qm'; git $c $a 'x: y' -m 'Refs: HUM-214' {NOTE}", True),
-        (BY_PYTHON, True),
-        (f"{COMMIT} --no-verify -- {NOTE}", False),
-        (f"git -c core.hooksPath=/dev/null commit -qm x {NOTE}", False),
-        (f"printf '[core]\\nhooksPath=/tmp\\n' > /tmp/c; GIT_CONFIG_GLOBAL=/tmp/c {COMMIT} {NOTE}",
-         False),
-        (f"mv .git/hooks /tmp/h; {COMMIT} {NOTE}; mv /tmp/h .git/hooks", False),
-        (f"rm .git/hooks/commit-msg; {COMMIT} {NOTE}", False),
-        (f"ln .git/hooks/pre-commit ~/p; echo exit > ~/p; {COMMIT} {NOTE}", False),
-        (f"chmod -x .git/hooks/*; {COMMIT} {NOTE}; chmod +x .git/hooks/*", False),
-        (f"echo exit > .git/hooks/pre-commit; {COMMIT} {NOTE}", False),
-        (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
-        (f"{PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
-        (f".git/hooks/pre-commit; {PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
-        (f"{ELSEWHERE}; {COMMIT} {NOTE}; {THERE}", True),
-        (f"{ELSEWHERE}; {COMMIT} --no-verify -- {NOTE}; sleep 0.2; {THERE}", False),
-    ],
-)  # fmt: skip
-def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
-    happen: Happen, line: str, hooked: bool
-) -> None:
-    (commit,) = only(Committed, happen(EDIT, line))
-    assert (commit.ref, commit.hooked) == ("refs/heads/main", hooked)
-    if hooked:
-        assert commit.paths == (NOTE,)
-        assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
-
-
-LATER = "export GIT_COMMITTER_DATE=2040-01-01T00:00:00Z"
-"""In the same second a commit that is made anew would be the same one."""
-REBASE = f"{LATER}; git stash -q; git rebase -q --force-rebase HEAD~1"
-AMEND = "git commit -q --amend --no-verify --no-edit"
-
-
-@pytest.mark.parametrize(
-    ("line", "hooked"),
-    [
-        (REBASE, True),
-        (f"git stash -q; git checkout -qb other HEAD~1; git cherry-pick main; {AMEND}", True),
-        (f"echo >> {NOTE}; git add {NOTE}; {AMEND}", False),
-        (f"git commit -q --amend --no-verify -m 'x: z' -m 'Refs: HUM-214' {NOTE}", False),
-        (f"chmod +x {NOTE}; git add {NOTE}; {AMEND}", False),
-        (f"{REBASE} -x 'echo >> {NOTE}; git add {NOTE}; {AMEND}'", False),
-    ],
-)
-def test_a_commit_that_is_made_anew_is_hooked_as_the_one_with_its_content(
-    happen: Happen, line: str, hooked: bool
-) -> None:
-    first, *_, commit = only(Committed, happen(EDIT, f"{COMMIT} {NOTE}", f"{LATER}; {line}"))
-    assert (first.hooked, first.id != commit.id) == (True, True)
-    assert (commit.hooked, set(commit.hooks) >= {"pre-commit"}) == (hooked, hooked)
-
-
-@pytest.mark.slow
-def test_where_too_many_commits_cannot_be_read_facts_are_lost(happen: Happen) -> None:
-    line = "head -c 20 /dev/urandom | sha1sum | cut -c1-40 > .git/refs/heads/main; sleep 0.1"
-    events = happen(f"for i in $(seq {repository.UNREAD + 8}); do {line}; done")
-    assert only(FactsLost, events)
-    assert not only(Committed, events)
-
-
-def test_a_branch_that_others_move_while_git_commits_is_not_taken_for_its_own(
-    happen: Happen,
-) -> None:
-    own = "#!/bin/sh\n[ $1 = prepared ] && cat /tmp/c > .git/refs/heads/main && exit 1"
-    hook = ".git/hooks/reference-transaction"
-    line = f"{PLUMBING}; printf '{own}' > {hook}; chmod +x {hook}; {COMMIT} {NOTE}; rm {hook}"
-    commits = only(Committed, happen(EDIT, line))
-    assert len({commit.id for commit in commits}) == 1
-    assert commits[-1].hooked is False
-    *_, anew = only(Committed, happen(EDIT, line, REBASE))
-    assert (anew.id != commits[-1].id, anew.hooked) == (True, False)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """The observer of a run's session: everything that happens there becomes a fact, in its place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -9,7 +9,7 @@ from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
 from sandbox.model.atom import Atom
-from sandbox.model.fact import Changed, Committed, Fact, FactsLost, Read, Tested, UserSaid
+from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
 from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind, WatchedFiles
@@ -245,19 +245,12 @@ class Facts(ExecObserver):
                 running = tuple(self._relative(each) for each in self._programs.running)
                 yield change.model_copy(update={"during": running})
             if self._repository is not None and relative.startswith(".git/"):
-                yield from self._made(self._repository.take(relative.removeprefix(".git/"), touch))
-
-    def _made(self, found: Iterable[Fact]) -> Iterator[Fact]:
-        """Have it be known which programs made commits."""
-        for fact in found:
-            yield fact
-            if isinstance(fact, Committed):
-                self._programs.made(fact)
+                yield from self._repository.take(relative.removeprefix(".git/"), touch)
 
     def _look_again(self) -> None:
         """Tell of commits that can be read only now."""
         if self._repository is not None:
-            for fact in self._made(self._repository.again()):
+            for fact in self._repository.again():
                 self._note(fact)
 
     def _know(self, base: Baseline, watched: Watched) -> None:

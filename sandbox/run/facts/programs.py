@@ -1,12 +1,13 @@
 """The programs that run now, and which hooks git has asked while it made a commit."""
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from sandbox.model import path_text as paths
 from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd
+from sandbox.run.facts.hooks import Agreement, asks_for_itself, git_directory
 
 GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
 """Where git is; only root could put something else there."""
@@ -31,6 +32,8 @@ class _Hook:
     name: str
     git: int
     """The exec of git that started it."""
+    directory: str | None
+    """The git directory that it was started for."""
     agreed: bool | None = None
     """None while it runs."""
 
@@ -39,6 +42,8 @@ class _Hook:
 class _Live:
     number: int
     is_git: bool
+    asks: bool
+    """Whether it is a git of which hooks count."""
     script: str
     parent: int
 
@@ -66,8 +71,12 @@ class Programs:
         self._outside: set[int] = set()
         """Processes that start the commands themselves."""
         self._hooks: list[_Hook] = []
-        self._made: list[tuple[Committed, frozenset[int]]] = []
-        """Commits that hooks agreed to, and the execs of git that run as they were made."""
+        self._made: list[tuple[Committed, int]] = []
+        """Commits that hooks agreed to, and the exec of git that they are taken for, which runs."""
+        self._agreed_to: set[int] = set()
+        """Execs of git to which hooks have agreed."""
+        self._in_vain: set[int] = set()
+        """Those of them that then failed."""
         self._failed: set[str] = set()
         """Commits that were taken for that of a git which then failed."""
         self.sees = sees
@@ -77,16 +86,22 @@ class Programs:
         path = paths.text(execution.resolved)
         folder, _, name = path.rpartition("/")
         parent = self._live.get(execution.parent)
-        by_git = parent is not None and parent.is_git
         for hook in self._hooks:
             if hook.pid == execution.pid and hook.agreed is None:
                 hook.number = execution.number  # as a script that ends with `exec`
-        if folder == self._folder and parent is not None and by_git and self._intact(path):
-            self._hooks.append(_Hook(execution.number, execution.pid, name, parent.number))
+        if folder == self._folder and parent is not None and parent.asks and self._intact(path):
+            directory = git_directory(execution, posixpath.dirname(self._folder))
+            hook = _Hook(execution.number, execution.pid, name, parent.number, directory)
+            self._hooks.append(hook)
         if execution.first:
             self._outside.add(execution.parent)
+        is_git = path in GIT
         self._live[execution.pid] = _Live(
-            execution.number, path in GIT, _script(execution) or path, execution.parent
+            number=execution.number,
+            is_git=is_git,
+            asks=is_git and asks_for_itself(execution),
+            script=_script(execution) or path,
+            parent=execution.parent,
         )
 
     def ended(self, execution: Exec, end: ExecEnd) -> tuple[Committed, ...]:
@@ -101,17 +116,37 @@ class Programs:
         for hook in self._hooks:
             if hook.number == execution.number:
                 hook.agreed = end.exit_code == 0
-        over = [commit for commit, gits in self._made if execution.number in gits]
-        self._made = [one for one in self._made if execution.number not in one[1]]
+        over = [commit for commit, git in self._made if git == execution.number]
+        self._made = [one for one in self._made if one[1] != execution.number]
         if end.exit_code == 0:
             return ()
-        self._failed.update(each.id for each in over)
-        return tuple(each.model_copy(update={"hooked": False, "hooks": ()}) for each in over)
+        self._in_vain |= {execution.number} & self._agreed_to
+        return self._refuted(over)
 
-    def made(self, commit: Committed) -> None:
-        """Take a commit for that of the git that runs now."""
-        if commit.hooked and commit.hooks:
-            self._made.append((commit, self._innermost))
+    def made(self, commit: Committed, agreement: Agreement) -> None:
+        """Take a commit for that of the git that hooks agreed to."""
+        running = {live.number for live in self._live.values()}
+        if commit.hooked and agreement.git in running:
+            self._made.append((commit, agreement.git))
+
+    def moved(self, ref: str, after: str | None, parents: Collection[str]) -> tuple[Committed, ...]:
+        """A branch has come to something else, a new commit with these parents or a known one.
+
+        Returns the commits that were taken for that of a git which still runs, and moved it away
+        from them: they were not its own.
+        """
+        over = [
+            commit
+            for commit, _ in self._made
+            if commit.ref == ref and after != commit.id and commit.id not in parents
+        ]
+        self._made = [one for one in self._made if one[0] not in over]
+        return self._refuted(over)
+
+    def _refuted(self, over: Iterable[Committed]) -> tuple[Committed, ...]:
+        refuted = tuple(each.model_copy(update={"hooked": False, "hooks": ()}) for each in over)
+        self._failed.update(each.id for each in refuted)
+        return refuted
 
     def stands(self, commit: str) -> bool:
         """Whether the git that a commit was taken for has ended well."""
@@ -122,12 +157,26 @@ class Programs:
         """The scripts that run now, and programs that run none, by absolute path."""
         return tuple(sorted({live.script for live in self._live.values()})[:RUNNING_MOST])
 
-    def take_hooks(self) -> tuple[str, ...]:
-        """Give the hooks that agreed to what git, which still runs, is doing now; forget them."""
+    def take_agreement(self, directories: Collection[str]) -> Agreement:
+        """Give the hooks that agreed to what a git, which still runs, is doing now; forget all.
+
+        Those of one git alone, in one of these git directories.
+        """
         innermost = self._innermost
-        agreed = {hook.name for hook in self._hooks if hook.agreed and hook.git in innermost}
+        by_git: dict[int, set[str]] = {}
+        for hook in self._hooks:
+            if hook.agreed and hook.git in innermost and hook.directory in directories:
+                by_git.setdefault(hook.git, set()).add(hook.name)
         self._hooks.clear()
-        return tuple(sorted(agreed))
+        if not by_git:
+            return Agreement()
+        git = max(by_git, key=lambda each: len(by_git[each]))
+        self._agreed_to.add(git)
+        return Agreement(tuple(sorted(by_git[git])), git)
+
+    def upholds(self, agreement: Agreement) -> bool:
+        """Whether the git that hooks agreed to has not failed."""
+        return agreement.git not in self._in_vain
 
     @property
     def _innermost(self) -> frozenset[int]:

@@ -3,6 +3,8 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 
 from sandbox.container.changes import git
 from sandbox.container.changes.git_files import Files, GitProblem
@@ -12,6 +14,8 @@ from sandbox.model import path_text as paths
 from sandbox.model.change import Commit
 from sandbox.model.fact import Committed, Fact, FactsLost, IndexChanged, RefMoved, Stashed
 from sandbox.model.session import Touch, TouchKind
+from sandbox.run.facts.hooks import Agreement
+from sandbox.run.facts.linked_worktrees import LinkedWorktrees, head_of
 from sandbox.run.facts.programs import Programs
 
 _ID = re.compile(rb"([0-9a-f]{40})\n?")
@@ -28,6 +32,14 @@ _Made = tuple[str, int, tuple[tuple[object, ...], ...]]
 """A commit's message, how many parents it has, and at each path mode and blob before and after."""
 
 
+@dataclass(frozen=True, slots=True)
+class _New:
+    commit: Commit
+    tree: str
+    files: dict[str, str | None] | None
+    made: _Made
+
+
 class Repository:
     """A repository whose `.git` is watched. What cannot be read moves nothing."""
 
@@ -40,8 +52,11 @@ class Repository:
         self._index = ""
         self._agreed: dict[_Made, Committed] = {}
         """The last commit of this run with such a content that hooks agreed to."""
-        self._unread: dict[str, tuple[str, tuple[str, ...]]] = {}
-        """By commit whose objects are not all there yet: its branch, and the hooks that ran."""
+        self._unread: dict[str, tuple[str, Agreement]] = {}
+        """By commit whose objects are not all there yet: its branch, and the hooks that agreed."""
+        self._linked = LinkedWorktrees(files)
+        self._known_apart: set[str] = set()
+        """Commits at the HEAD of a linked worktree, which had no branch then."""
 
     def take(self, name: str, touch: Touch) -> Iterator[Fact]:
         """Take a touch of a file, by its path below `.git`."""
@@ -55,21 +70,22 @@ class Repository:
             stash = self._refs.get(STASH)
             yield Stashed(before=stash, after=stash)
         elif name == "HEAD":
-            text = touch.head.decode("ascii", "replace").strip().removeprefix("ref: ")
-            yield from self._moved(name, text or None)
+            yield from self._moved(name, head_of(touch, self._files, name))
         elif name.startswith("refs/"):
             for ref in self._named(name, touch):
                 yield from self._moved(ref, self._value(ref, touch))
         elif name == "packed-refs":
             yield from self._packed()
+        elif (head := self._linked.take(name, touch, self._files)) is not None:
+            self._apart(name, head)
 
     def again(self) -> Iterator[Fact]:
         """Tell of commits that could not be read when a branch came to them, and now can be.
 
         Their objects may be written, or put where git looks for them, at any time later.
         """
-        for tip, (ref, hooks) in [*self._unread.items()]:
-            yield from self._tell(ref, tip, hooks)
+        for tip, (ref, agreement) in [*self._unread.items()]:
+            yield from self._tell(ref, tip, agreement)
 
     def _named(self, name: str, touch: Touch) -> list[str]:
         """Give the refs that a touch is about: one, or all below a folder that is gone."""
@@ -86,7 +102,8 @@ class Repository:
     def _packed(self) -> Iterator[Fact]:
         now = self._read()
         for ref in sorted(now.keys() | (self._refs.keys() - {"HEAD"})):
-            yield from self._moved(ref, now.get(ref))
+            if now.get(ref) != self._refs.get(ref):
+                yield from self._moved(ref, now.get(ref))
 
     def _read(self) -> dict[str, str]:
         try:
@@ -96,6 +113,7 @@ class Repository:
 
     def _moved(self, ref: str, after: str | None) -> Iterator[Fact]:
         before = self._refs.get(ref)
+        agreement = self._agreement(ref)
         if before == after:
             return
         if after is None:
@@ -106,49 +124,94 @@ class Repository:
             yield Stashed(before=before, after=after)
             return
         yield RefMoved(ref=ref, before=before, after=after)
-        branch = ref.startswith("refs/heads/") or ref == "HEAD"
-        if branch and after is not None and git.is_id(after) and after not in self._known:
-            yield from self._committed(ref, after)
+        if ref != "HEAD" and not ref.startswith("refs/heads/"):
+            return
+        if after is not None and git.is_id(after) and after not in self._known:
+            yield from self._tell(ref, after, agreement)
+        else:
+            at = after if after is None or git.is_id(after) else self._refs.get(after)
+            yield from self._programs.moved(ref, at, ())
 
-    def _committed(self, ref: str, tip: str) -> Iterator[Fact]:
-        yield from self._tell(ref, tip, self._programs.take_hooks())
+    def _agreement(self, ref: str) -> Agreement:
+        """Take what hooks have agreed to, if a git that commits moves this ref: it is at HEAD.
 
-    def _tell(self, ref: str, tip: str, hooks: tuple[str, ...]) -> Iterator[Fact]:
+        Whatever else becomes of that ref, it was not what the hooks were asked about.
+        """
+        directories = [*self._linked.at(ref)]
+        if ref in ("HEAD", self._refs.get("HEAD")):
+            directories.append(".")
+        if not directories:
+            return Agreement()
+        agreement = self._programs.take_agreement(directories)
+        return Agreement() if self._linked.diverted else agreement
+
+    def _tell(self, ref: str, tip: str, agreement: Agreement) -> Iterator[Fact]:
         try:
-            history = History(Objects(self._files))
-            new = history.new(self._known, [tip])
-            trees = {commit.id: history.tree(commit.id) for commit in new}
-            files = {commit.id: _files(history, commit) for commit in new}
-            made = {commit.id: _made(history, commit) for commit in new}
+            new = self._new(self._known, tip)
         except GitProblem:
             if tip in self._unread or len(self._unread) < UNREAD:
-                self._unread[tip] = (ref, hooks)
+                self._unread[tip] = (ref, agreement)
             else:
                 yield FactsLost()
+            yield from self._programs.moved(ref, tip, ())
             return
         self._unread.pop(tip, None)
         self._known.add(tip)
-        for commit in new:
+        yield from self._programs.moved(ref, tip, _parents(new))
+        for fact in self._facts(ref, new, agreement):
+            self._programs.made(fact, agreement)
+            yield fact
+
+    def _apart(self, name: str, tip: str) -> None:
+        """Keep which hooks agreed to a commit at the HEAD of a linked worktree, where no branch is.
+
+        It is told when a branch comes to it.
+        """
+        agreement = self._agreement(tip)
+        known = self._known | self._known_apart
+        if not git.is_id(tip) or tip in known:
+            return
+        with suppress(GitProblem):
+            new = self._new(known, tip)
+            self._known_apart.add(tip)
+            self._programs.moved(name, tip, _parents(new))
+            for fact in self._facts(name, new, agreement):
+                self._programs.made(fact, agreement)
+
+    def _new(self, known: set[str], tip: str) -> list[_New]:
+        history = History(Objects(self._files))
+        return [
+            _New(each, history.tree(each.id), _files(history, each), _made(history, each))
+            for each in history.new(known, [tip])
+        ]
+
+    def _facts(self, ref: str, new: list[_New], agreement: Agreement) -> Iterator[Committed]:
+        upheld = self._programs.upholds(agreement) and len(new) == 1
+        for each in new:
+            commit, own = each.commit, agreement.hooks if upheld else ()
             merge = len(commit.parents) > 1
-            own = hooks if commit.id == tip and len(new) == 1 else ()
             asked = self._programs.are_enough(own, merge=merge)
-            like = self._agreed.get(made[commit.id])
+            like = self._agreed.get(each.made)
             if not asked and like is not None and self._programs.stands(like.id):
                 own = like.hooks  # a rebase makes commits anew without asking again
             hooked = self._programs.are_enough(own, merge=merge)
             fact = Committed(
                 ref=ref,
                 id=commit.id,
-                tree=trees[commit.id],
+                tree=each.tree,
                 parents=commit.parents,
                 paths=commit.paths,
-                files=files[commit.id],
+                files=each.files,
                 hooks=own,
                 hooked=hooked if self._programs.sees else None,
             )
             if asked:
-                self._agreed[made[commit.id]] = fact
+                self._agreed[each.made] = fact
             yield fact
+
+
+def _parents(new: list[_New]) -> set[str]:
+    return {parent for each in new for parent in each.commit.parents}
 
 
 def _made(history: History, commit: Commit) -> _Made:

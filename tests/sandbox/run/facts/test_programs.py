@@ -6,6 +6,7 @@ import pytest
 
 from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd, ExecOutcome
+from sandbox.run.facts.hooks import Agreement
 from sandbox.run.facts.programs import Programs
 
 HOOKS = "/home/agent/x/.git/hooks"
@@ -54,7 +55,7 @@ def commit_by(*hooks: str) -> Committed:
 
 
 def taken(known: Programs, *, merge: bool = False) -> tuple[tuple[str, ...], bool]:
-    agreed = known.take_hooks()
+    agreed = known.take_agreement((".",)).hooks
     return agreed, known.are_enough(agreed, merge=merge)
 
 
@@ -159,11 +160,55 @@ def test_a_commit_is_not_that_of_a_git_which_then_failed(ended: ExecEnd, refuted
     known.seen(git := program(2, GIT, outer.pid))
     known.seen(hook := program(3, f"{HOOKS}/pre-commit", git.pid))
     known.ended(hook, end())
-    known.made(commit_by(*known.take_hooks()))
-    known.made(commit_by())
+    agreement = known.take_agreement((".",))
+    known.made(commit_by(*agreement.hooks), agreement)
+    known.made(commit_by(), Agreement())
     found = known.ended(git, ended)
     assert [(each.hooks, each.hooked) for each in found] == ([((), False)] if refuted else [])
     assert not known.ended(outer, end(1))
+
+
+def asked(known: Programs, number: int = 1, name: str = "pre-commit") -> Exec:
+    """A git that runs a hook, which agrees."""
+    known.seen(git := program(number, GIT, 1, "commit"))
+    known.seen(hook := program(number + 1, f"{HOOKS}/{name}", git.pid))
+    known.ended(hook, end())
+    return git
+
+
+def test_hooks_of_two_gits_are_not_those_of_one() -> None:
+    known = programs()
+    asked(known, 1, "pre-commit")
+    asked(known, 11, "commit-msg")
+    assert taken(known)[1] is False
+
+
+@pytest.mark.parametrize(
+    ("after", "parents", "refuted"),
+    [("3" * 40, {"1" * 40}, False), ("3" * 40, {"4" * 40}, True), (None, (), True)],
+)
+def test_a_commit_is_not_that_of_a_git_which_moves_the_branch_elsewhere(
+    after: str | None, parents: set[str], refuted: bool
+) -> None:
+    known = programs("pre-commit")
+    git = asked(known)
+    agreement = known.take_agreement((".",))
+    known.made(commit := commit_by(*agreement.hooks), agreement)
+    assert known.moved("refs/heads/other", after, parents) == ()
+    assert bool(known.moved(commit.ref, after, parents)) is refuted
+    known.ended(git, end())
+    assert known.stands(commit.id) is not refuted
+    assert known.moved(commit.ref, "5" * 40, ()) == ()  # it has ended
+
+
+def test_a_git_that_failed_before_its_commit_can_be_read_had_not_made_it() -> None:
+    known = programs("pre-commit")
+    for number, code in ((1, 0), (11, 1)):
+        git = asked(known, number)
+        agreement = known.take_agreement((".",))
+        assert known.upholds(agreement)
+        known.ended(git, end(code))
+        assert known.upholds(agreement) is (code == 0)
 
 
 def test_hooks_count_once() -> None:

@@ -1,0 +1,166 @@
+"""A commit is one however it is made, and its hooks are those that were asked about it."""
+
+import pytest
+
+from sandbox.model.fact import Committed, FactsLost
+from sandbox.run.facts import repository
+from tests.end_to_end.happened import COMMIT, EDIT, NOTE, Happen, only
+
+pytestmark = pytest.mark.engine
+
+BY_PYTHON = f"""python - <<'E'
+import subprocess
+subprocess.check_call(['git', 'commit', '-qm', 'x: y', '-m', 'Refs: HUM-214', '{NOTE}'])
+E"""
+PLUMBING = 'git write-tree > /tmp/t; git commit-tree -p HEAD -m x "$(cat /tmp/t)" > /tmp/c'
+
+
+ELSEWHERE = (
+    "mkdir /tmp/o; export GIT_OBJECT_DIRECTORY=/tmp/o"
+    " GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects"
+)
+THERE = "cp -r /tmp/o/. .git/objects"
+"""Objects that nobody can read before the branch has come to them."""
+
+
+@pytest.mark.parametrize(
+    ("line", "hooked"),
+    [
+        (f"git add {NOTE}; {COMMIT} {NOTE}", True),
+        (f"{COMMIT} -- {NOTE} && true", True),
+        (f"c=commit; a='-qm'; git $c $a 'x: y' -m 'Refs: HUM-214' {NOTE}", True),
+        (BY_PYTHON, True),
+        (f"{COMMIT} --no-verify -- {NOTE}", False),
+        (f"git -c core.hooksPath=/dev/null commit -qm x {NOTE}", False),
+        (f"printf '[core]\\nhooksPath=/tmp\\n' > /tmp/c; GIT_CONFIG_GLOBAL=/tmp/c {COMMIT} {NOTE}",
+         False),
+        (f"mv .git/hooks /tmp/h; {COMMIT} {NOTE}; mv /tmp/h .git/hooks", False),
+        (f"rm .git/hooks/commit-msg; {COMMIT} {NOTE}", False),
+        (f"ln .git/hooks/pre-commit ~/p; echo exit > ~/p; {COMMIT} {NOTE}", False),
+        (f"chmod -x .git/hooks/*; {COMMIT} {NOTE}; chmod +x .git/hooks/*", False),
+        (f"echo exit > .git/hooks/pre-commit; {COMMIT} {NOTE}", False),
+        (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
+        (f"{PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
+        (f".git/hooks/pre-commit; {PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
+        (f"{ELSEWHERE}; {COMMIT} {NOTE}; {THERE}", True),
+        (f"{ELSEWHERE}; {COMMIT} --no-verify -- {NOTE}; sleep 0.2; {THERE}", False),
+    ],
+)  # fmt: skip
+def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
+    happen: Happen, line: str, hooked: bool
+) -> None:
+    (commit,) = only(Committed, happen(EDIT, line))
+    assert (commit.ref, commit.hooked) == ("refs/heads/main", hooked)
+    if hooked:
+        assert commit.paths == (NOTE,)
+        assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
+
+
+LATER = "export GIT_COMMITTER_DATE=2040-01-01T00:00:00Z"
+"""In the same second a commit that is made anew would be the same one."""
+REBASE = f"{LATER}; git stash -q; git rebase -q --force-rebase HEAD~1"
+AMEND = "git commit -q --amend --no-verify --no-edit"
+
+
+@pytest.mark.parametrize(
+    ("line", "hooked"),
+    [
+        (REBASE, True),
+        (f"git stash -q; git checkout -qb other HEAD~1; git cherry-pick main; {AMEND}", True),
+        (f"echo >> {NOTE}; git add {NOTE}; {AMEND}", False),
+        (f"git commit -q --amend --no-verify -m 'x: z' -m 'Refs: HUM-214' {NOTE}", False),
+        (f"chmod +x {NOTE}; git add {NOTE}; {AMEND}", False),
+        (f"{REBASE} -x 'echo >> {NOTE}; git add {NOTE}; {AMEND}'", False),
+    ],
+)
+def test_a_commit_that_is_made_anew_is_hooked_as_the_one_with_its_content(
+    happen: Happen, line: str, hooked: bool
+) -> None:
+    first, *_, commit = only(Committed, happen(EDIT, f"{COMMIT} {NOTE}", f"{LATER}; {line}"))
+    assert (first.hooked, first.id != commit.id) == (True, True)
+    assert (commit.hooked, set(commit.hooks) >= {"pre-commit"}) == (hooked, hooked)
+
+
+@pytest.mark.slow
+def test_where_too_many_commits_cannot_be_read_facts_are_lost(happen: Happen) -> None:
+    line = "head -c 20 /dev/urandom | sha1sum | cut -c1-40 > .git/refs/heads/main; sleep 0.1"
+    events = happen(f"for i in $(seq {repository.UNREAD + 8}); do {line}; done")
+    assert only(FactsLost, events)
+    assert not only(Committed, events)
+
+
+def test_a_branch_that_others_move_while_git_commits_is_not_taken_for_its_own(
+    happen: Happen,
+) -> None:
+    own = "#!/bin/sh\n[ $1 = prepared ] && cat /tmp/c > .git/refs/heads/main && exit 1"
+    hook = ".git/hooks/reference-transaction"
+    line = f"{PLUMBING}; printf '{own}' > {hook}; chmod +x {hook}; {COMMIT} {NOTE}; rm {hook}"
+    commits = only(Committed, happen(EDIT, line))
+    assert len({commit.id for commit in commits}) == 1
+    assert commits[-1].hooked is False
+    *_, anew = only(Committed, happen(EDIT, line, REBASE))
+    assert (anew.id != commits[-1].id, anew.hooked) == (True, False)
+
+
+MESSAGE = "-m 'x: y' -m 'Refs: HUM-214'"
+LOG = ".git/logs/HEAD"
+HELD = "for i in $(seq 99); do ls $at/.git/refs/heads/*.lock && break; sleep 0.05; done"
+"""Git waits, with its hooks' agreement and before it moves the branch, for somebody who reads what
+it writes into its log."""
+TAKE = "cat /tmp/c > .git/refs/heads/main; sleep 0.2"
+"""Now the branch comes to a commit that no hook was asked about."""
+LET = f"timeout 9 cat /tmp/wait > /tmp/x; wait; rm {LOG}; mv /tmp/log {LOG}"
+HERE = f"{PLUMBING}; mkfifo /tmp/wait; at=.; mv {LOG} /tmp/log; ln -s /tmp/wait {LOG}"
+THEN = f"{HELD}; {TAKE}"
+OTHER = f"""{PLUMBING}; mkfifo /tmp/wait; at=/tmp/o; git clone -q . /tmp/o; rm -r /tmp/o/.git/hooks
+ln -s $PWD/.git/hooks /tmp/o/.git/hooks; ln -sf /tmp/wait /tmp/o/{LOG}
+mv {LOG} /tmp/log; cp /tmp/log {LOG}"""
+DATES = "export GIT_COMMITTER_DATE=2040-01-01T00:00:00Z GIT_AUTHOR_DATE=2040-01-01T00:00:00Z"
+SAME = f"({DATES}; git commit -q --amend --only --allow-empty --no-edit)"
+"""Makes the very same commit once more; its hooks agree."""
+TMP = "git checkout -qb tmp"
+TO_MAIN, TO_TMP = (f"echo ref: refs/heads/{name} > .git/HEAD" for name in ("main", "tmp"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, id=name)
+        for name, line in {
+            "another repository": f"{OTHER}; (cd /tmp/o; {COMMIT}) & {THEN}; {LET}",
+            "refs elsewhere": f"{OTHER}; export GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects;"
+            f" echo /tmp/o/.git > .git/commondir; rm {LOG}; ln -s /tmp/wait {LOG}; {COMMIT} &"
+            f" {HELD}; rm .git/commondir; {TAKE}; {LET}",
+            "the same once more": f"{HERE}; {SAME} & {THEN}; {LET}; {TAKE}",
+            "another branch": f"{TMP}; {HERE}; {SAME} & {THEN}; {LET}",
+            "a branch for a while": f"{TMP}; {HERE}; {SAME} & {HELD}; {TO_MAIN}; {TAKE}; {TO_TMP};"
+            f" {LET}",
+            "never made": f"{HERE}; {COMMIT} {NOTE} & {THEN};"
+            " rm .git/*.lock .git/refs/heads/*.lock",
+        }.items()
+    ],
+)
+def test_what_hooks_were_not_asked_about_is_not_hooked(happen: Happen, line: str) -> None:
+    first, *others = only(Committed, happen(EDIT, f"{DATES}; {COMMIT} {NOTE}", line))
+    assert first.hooked
+    assert {commit.ref for commit in others} == {"refs/heads/main"}
+    assert len({commit.id for commit in others}) == 1
+    assert others[-1].hooked is False
+
+
+@pytest.mark.parametrize(("flag", "hooked"), [("", True), ("--no-verify", False)])
+def test_a_commit_of_a_linked_worktree_without_a_branch_is_told_with_its_hooks(
+    happen: Happen, flag: str, hooked: bool
+) -> None:
+    apart = "git worktree add -q --detach /tmp/w; cd /tmp/w; echo > a; git add a"
+    once = f"git commit -q {flag} {MESSAGE}"
+    events = happen(f"{apart}; {once}; echo > b; git add b; {once}", "git stash -q; true")
+    assert not only(Committed, events)
+    events = happen(f"{apart}; {once}; echo > b; git add b; {once}; git branch -q new")
+    assert [commit.hooked for commit in only(Committed, events)] == [hooked, hooked]
+
+
+def test_a_commit_in_a_linked_worktree_has_its_hooks(happen: Happen) -> None:
+    apart = "git worktree add -q -b new /tmp/w; cd /tmp/w; echo > a; git add a"
+    (commit,) = only(Committed, happen(f"{apart}; git commit -q {MESSAGE}"))
+    assert (commit.ref, commit.hooked) == ("refs/heads/new", True)

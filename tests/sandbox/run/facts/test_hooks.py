@@ -1,0 +1,58 @@
+"""For which repository a git asks its hooks, and whether it then does what they agree to."""
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.run.facts.hooks import asks_for_itself, git_directory
+from tests.sandbox.run.facts.test_programs import GIT, HOOKS, program
+
+COMMON = "/home/agent/x/.git"
+
+
+@pytest.mark.parametrize(
+    ("cwd", "environment", "directory"),
+    [
+        ("/home/agent/x", (), "."),
+        ("/home/agent/x", ("GIT_DIR=.git",), "."),
+        ("/home/agent/x/src", ("GIT_DIR=../.git", "GIT_COMMON_DIR=../.git"), "."),
+        ("/tmp/w", (f"GIT_DIR={COMMON}",), "."),
+        ("/tmp/w", (f"GIT_DIR={COMMON}/worktrees/w",), "worktrees/w"),
+        ("/tmp/other", (), None),
+        ("/home/agent/x", ("GIT_DIR=/tmp/other/.git",), None),
+        ("/home/agent/x", ("GIT_DIR=/home/agent/x/.git2",), None),
+        ("/home/agent/x", ("GIT_COMMON_DIR=/tmp/other/.git",), None),
+    ],
+)
+def test_hooks_are_asked_for_a_repository(
+    cwd: str, environment: tuple[str, ...], directory: str | None
+) -> None:
+    hook = program(2, f"{HOOKS}/pre-commit", cwd=cwd)
+    hook = replace(hook, environment=tuple(each.encode() for each in environment))
+    assert git_directory(hook, COMMON) == directory
+    assert git_directory(replace(hook, environment_truncated=True), COMMON) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "asks"),
+    [
+        (("commit", "-m", "x"), "", True),
+        (("-C", "hook", "commit"), "", True),
+        (("commit", "-m", "hook"), "LD_PRELOAD=/usr/libexec/coreutils/libstdbuf.so", True),
+        (("hook", "run", "pre-commit"), "", False),
+        (("-c", "a=b", "--no-pager", "hook", "run", "pre-commit"), "", False),
+        (("commit", "-m", "x"), "LD_PRELOAD=/tmp/mine.so", False),
+        (("commit", "-m", "x"), "LD_LIBRARY_PATH=/tmp", False),
+    ],
+)
+def test_a_git_asks_for_what_it_does_itself(
+    words: tuple[str, ...], environment: str, asks: bool
+) -> None:
+    git = program(1, GIT, 1, *words)
+    git = replace(git, environment=(environment.encode(),) if environment else ())
+    assert asks_for_itself(git) is asks
+
+
+def test_a_git_by_the_name_of_its_subcommand_is_known() -> None:
+    assert not asks_for_itself(program(1, "/usr/lib/git-core/git-hook", 1, "run", "pre-commit"))
+    assert asks_for_itself(program(1, "/usr/lib/git-core/git-commit", 1, "-m", "x"))

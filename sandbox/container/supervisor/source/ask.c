@@ -250,6 +250,7 @@ static void admit(struct listening *listening, const struct seccomp_notif *asked
         memset(&present.expected, 0, sizeof present.expected);
     }
     expectation_free(&present.expected);
+    exec_drop_handle(&present);
     if (gone) return;
     watch->seen++;
     if (over) {

@@ -291,6 +291,10 @@ static void clear(struct exec *exec) {
     variables_clear(&exec->variables);
     exec->program[0] = exec->resolved[0] = exec->cwd[0] = 0;
     memset(&exec->expected, 0, sizeof exec->expected);
+    exec_drop_handle(exec);
+}
+
+void exec_drop_handle(struct exec *exec) {
     if (exec->handle >= 0) close(exec->handle);
     exec->handle = -1;
 }
@@ -308,6 +312,7 @@ enum reading exec_read(struct exec *exec, const struct seccomp_notif *asked, boo
     enum reading reading = READ_REFUSED;
     if (identify(exec, (pid_t)asked->pid)) reading = read_all(exec, asked, hold, problem);
     if (hold && reading == READ_WELL) look_at_present(exec);
+    if (reading != READ_WELL) exec_drop_handle(exec);
     memory_close();
     user_leave();
     return reading;

@@ -60,6 +60,8 @@ enum reading exec_stopped(struct exec *exec, pid_t pid, int *problem);
 
 /* The handle of its process, the caller's to close from here on; -1 with errno. */
 int exec_take_handle(struct exec *exec);
+/* Where nobody takes it. */
+void exec_drop_handle(struct exec *exec);
 
 /* Parts that both ways of reading share. Begins as the user of the process; false where it is
    gone or nobody's to be read. Words end with NUL each. */

@@ -39,6 +39,7 @@ static void trace_exec(pid_t pid) {
     struct watch *watch = watch_of(pid);
     if (!watch && !(watch = watch_of_orphan(pid))) return lose(pid);
     enum reading reading = exec_stopped(&present, pid, &problem);
+    exec_drop_handle(&present); /* the tracer hears of its end by wait(2) */
     struct ask *granted = ask_granted(pid);
     if (granted) return ask_settle(granted, reading == READ_WELL && ask_is_granted(granted, &present));
     if (reading == READ_WELL && pid == watch->own->first.pid && !watch->own->asked) {

@@ -146,7 +146,7 @@ def test_a_link_that_changes_while_it_is_held_runs_nothing_else(
 # ---- what is left ----
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("coverage", ["exec", "ptrace"])
 def test_ten_thousand_execs_leave_nothing(
     start: Start, shared: Path, own: Path, coverage: Coverage

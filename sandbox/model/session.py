@@ -125,8 +125,8 @@ class Exec:
     first: bool
     """Whether it is the command's own program."""
     environment: tuple[bytes, ...] = ()
-    """`NAME=value` of variables that make a program run other code, or less, than its words say;
-    of the command's own program none, for its environment is the host's."""
+    """`NAME=value` of variables that make a program run other code, or less, than its words say, or
+    in another repository; of the command's own program none, for its environment is the host's."""
     environment_truncated: bool = False
     """Whether there is more of these than is told."""
     privileged: bool = False

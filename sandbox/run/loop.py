@@ -264,6 +264,7 @@ class _Loop:
                 killed = self.workspace.session.kill_all()
                 self.budget.disk.end()
                 self.workspace.session.settle()
+                self.facts.end()
                 usage = self.workspace.session.usage()
             except SessionLostError as error:
                 self.lost = error

@@ -107,7 +107,7 @@ LOG = ".git/logs/HEAD"
 HELD = "for i in $(seq 99); do ls $at/.git/refs/heads/*.lock && break; sleep 0.05; done"
 """Git waits, with its hooks' agreement and before it moves the branch, for somebody who reads what
 it writes into its log."""
-TAKE = "cat /tmp/c > .git/refs/heads/main; sleep 0.2"
+TAKE = "cp /tmp/c .git/z.lock; mv .git/z.lock .git/refs/heads/main; sleep 0.2"
 """Now the branch comes to a commit that no hook was asked about."""
 LET = f"timeout 9 cat /tmp/wait > /tmp/x; wait; rm {LOG}; mv /tmp/log {LOG}"
 HERE = f"{PLUMBING}; mkfifo /tmp/wait; at=.; mv {LOG} /tmp/log; ln -s /tmp/wait {LOG}"
@@ -115,6 +115,12 @@ THEN = f"{HELD}; {TAKE}"
 OTHER = f"""{PLUMBING}; mkfifo /tmp/wait; at=/tmp/o; git clone -q . /tmp/o; rm -r /tmp/o/.git/hooks
 ln -s $PWD/.git/hooks /tmp/o/.git/hooks; ln -sf /tmp/wait /tmp/o/{LOG}
 mv {LOG} /tmp/log; cp /tmp/log {LOG}"""
+ASKED = r"""mkdir /tmp/h; printf 'x: y\n\nRefs: HUM-214\n' > /tmp/m
+U="unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_PREFIX; cd $PWD"
+printf "#!/bin/sh\n$U; exec .git/hooks/pre-commit\n" > /tmp/h/pre-commit
+printf "#!/bin/sh\n$U; exec .git/hooks/commit-msg /tmp/m\n" > /tmp/h/commit-msg
+chmod +x /tmp/h/*"""
+"""Hooks of somebody's own that go on as those of the repository, over another message."""
 DATES = "export GIT_COMMITTER_DATE=2040-01-01T00:00:00Z GIT_AUTHOR_DATE=2040-01-01T00:00:00Z"
 SAME = f"({DATES}; git commit -q --amend --only --allow-empty --no-edit)"
 """Makes the very same commit once more; its hooks agree."""
@@ -131,10 +137,17 @@ TO_MAIN, TO_TMP = (f"echo ref: refs/heads/{name} > .git/HEAD" for name in ("main
             "refs elsewhere": f"{OTHER}; export GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects;"
             f" echo /tmp/o/.git > .git/commondir; rm {LOG}; ln -s /tmp/wait {LOG}; {COMMIT} &"
             f" {HELD}; rm .git/commondir; {TAKE}; {LET}",
-            "the same once more": f"{HERE}; {SAME} & {THEN}; {LET}; {TAKE}",
             "another branch": f"{TMP}; {HERE}; {SAME} & {THEN}; {LET}",
             "a branch for a while": f"{TMP}; {HERE}; {SAME} & {HELD}; {TO_MAIN}; {TAKE}; {TO_TMP};"
             f" {LET}",
+            "its lock is written": f"{HERE}; git commit -q --only --allow-empty {MESSAGE} & {HELD};"
+            f" cat /tmp/c > .git/refs/heads/main.lock; sleep 0.2; {LET}",
+            "asked by others": f"{PLUMBING}; {ASKED}; git -c core.hooksPath=/tmp/h commit -q --only"
+            " --allow-empty -m bad",
+            "asked from elsewhere": f"{PLUMBING}; {ASKED}; git init -q /tmp/o; cd /tmp/o;"
+            f' printf "#!/bin/sh\ncd $OLDPWD; {TAKE}" >'
+            " /tmp/h/post-commit; chmod +x /tmp/h/*; rm -r .git/hooks; mv /tmp/h .git/hooks;"
+            " git commit -q --allow-empty -m bad",
             "never made": f"{HERE}; {COMMIT} {NOTE} & {THEN};"
             " rm .git/*.lock .git/refs/heads/*.lock",
         }.items()
@@ -158,6 +171,19 @@ def test_a_commit_of_a_linked_worktree_without_a_branch_is_told_with_its_hooks(
     assert not only(Committed, events)
     events = happen(f"{apart}; {once}; echo > b; git add b; {once}; git branch -q new")
     assert [commit.hooked for commit in only(Committed, events)] == [hooked, hooked]
+
+
+FOUR = f"for i in 1 2 3 4; do echo $i >> n; git add n; git commit -q {MESSAGE} n; done"
+PACKED = "(while :; do git pack-refs --all; sleep 0.1; done)"
+BOTH = """for name in a b; do git worktree add -q -b $name /tmp/$name; done
+echo 'cd $1; echo $1 $2 >> n; git add n; git commit -qm "x: y" -m "Refs: HUM-214"' > /tmp/commit
+for i in 1 2; do for name in a b; do sh /tmp/commit /tmp/$name $i & done; wait; done"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [f"{PACKED} & {FOUR}; kill %1", f"git gc -q & {FOUR}; wait", BOTH])
+def test_what_others_do_meanwhile_takes_no_hooks_away(happen: Happen, line: str) -> None:
+    assert [commit.hooked for commit in only(Committed, happen(line))] == [True] * 4
 
 
 def test_a_commit_in_a_linked_worktree_has_its_hooks(happen: Happen) -> None:

@@ -36,15 +36,37 @@ def git_directory(hook: Exec, common: str) -> str | None:
     return posixpath.relpath(directory, common) if is_ours else None
 
 
+STILL = frozenset(
+    {"blame", "cat-file", "config", "count-objects", "describe", "diff", "diff-files", "diff-index",
+     "diff-tree", "for-each-ref", "gc", "grep", "hook", "log", "ls-files", "ls-tree", "maintenance",
+     "name-rev", "pack-objects", "pack-refs", "prune", "reflog", "repack", "rev-list", "rev-parse",
+     "shortlog", "show", "show-ref", "status", "var", "version"}
+)  # fmt: skip
+"""Commands of git that move no branch: git(1)."""
+
+WORDS = {"pre-commit": 1, "pre-merge-commit": 1, "commit-msg": 2}
+"""How many words git starts a hook with: githooks(5)."""
+
+
+def is_asked(hook: Exec, name: str) -> bool:
+    """Whether a hook is started as git starts it, and not as an editor or another helper."""
+    return hook.argument_count == WORDS.get(name, hook.argument_count)
+
+
+def moves_branches(git: Exec) -> bool:
+    """Whether what a git is told to do may move a branch."""
+    name, *rest = (paths.text(word) for word in git.arguments or (b"git",))
+    command = name if name.rpartition("/")[2].startswith("git-") else "git"
+    found = spellings((command, *rest), inner=False)
+    return not any(each[0] == "git" and each[1:2] and each[1] in STILL for each in found)
+
+
 def asks_for_itself(git: Exec) -> bool:
     """Whether the hooks that a git runs are asked about something that this git then does.
 
     `git hook run` asks about nothing, and a git with a library of others in it may do anything.
     """
-    name, *rest = (paths.text(word) for word in git.arguments or (b"git",))
-    command = name if name.rpartition("/")[2].startswith("git-") else "git"
-    if any(each[:2] == ("git", "hook") for each in spellings((command, *rest), inner=False)):
-        return False
     told = variables.pairs(git.environment)
     foreign = variables.misleading(told, "", paths.text(git.cwd))
-    return not git.environment_truncated and not any(each.startswith("$LD_") for each in foreign)
+    is_foreign = any(each.startswith("$LD_") for each in foreign)
+    return moves_branches(git) and not git.environment_truncated and not is_foreign

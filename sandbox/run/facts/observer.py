@@ -118,11 +118,15 @@ class Facts(ExecObserver):
         Called before its action is over.
         """
         self._session.settle()
-        self._look_again()
+        self._look_again(settled=True)
         for fact in self._shown.take(told.result):
             self._note(fact)
         if not self._sees_programs:
             self._tested_by_line(Step(0, action, arguments, told))
+
+    def end(self) -> None:
+        """Tell of what nobody was told before the end of the run; all has been waited for."""
+        self._look_again(settled=True)
 
     def asked(self, question: str, tag: str) -> str:
         """Put a question to the user, and note what they say; an action of this id asks."""
@@ -247,10 +251,10 @@ class Facts(ExecObserver):
             if self._repository is not None and relative.startswith(".git/"):
                 yield from self._repository.take(relative.removeprefix(".git/"), touch)
 
-    def _look_again(self) -> None:
+    def _look_again(self, *, settled: bool = False) -> None:
         """Tell of commits that can be read only now."""
         if self._repository is not None:
-            for fact in self._repository.again():
+            for fact in self._repository.settled() if settled else self._repository.again():
                 self._note(fact)
 
     def _know(self, base: Baseline, watched: Watched) -> None:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from sandbox.model import path_text as paths
 from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd
-from sandbox.run.facts.hooks import Agreement, asks_for_itself, git_directory
+from sandbox.run.facts.hooks import (
+    Agreement,
+    asks_for_itself,
+    git_directory,
+    is_asked,
+    moves_branches,
+)
 
 GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
 """Where git is; only root could put something else there."""
@@ -42,8 +48,9 @@ class _Hook:
 class _Live:
     number: int
     is_git: bool
+    """Whether it is a git that may move a branch."""
     asks: bool
-    """Whether it is a git of which hooks count."""
+    """Whether the hooks that it runs count."""
     script: str
     parent: int
 
@@ -89,13 +96,16 @@ class Programs:
         for hook in self._hooks:
             if hook.pid == execution.pid and hook.agreed is None:
                 hook.number = execution.number  # as a script that ends with `exec`
-        if folder == self._folder and parent is not None and parent.asks and self._intact(path):
+        # Git starts a hook itself, in a process that has run nothing else: `run-command.c`.
+        asked = parent is not None and parent.asks and execution.pid not in self._live
+        asked = asked and is_asked(execution, name)
+        if parent is not None and asked and folder == self._folder and self._intact(path):
             directory = git_directory(execution, posixpath.dirname(self._folder))
             hook = _Hook(execution.number, execution.pid, name, parent.number, directory)
             self._hooks.append(hook)
         if execution.first:
             self._outside.add(execution.parent)
-        is_git = path in GIT
+        is_git = path in GIT and moves_branches(execution)
         self._live[execution.pid] = _Live(
             number=execution.number,
             is_git=is_git,
@@ -158,7 +168,7 @@ class Programs:
         return tuple(sorted({live.script for live in self._live.values()})[:RUNNING_MOST])
 
     def take_agreement(self, directories: Collection[str]) -> Agreement:
-        """Give the hooks that agreed to what a git, which still runs, is doing now; forget all.
+        """Give the hooks that agreed to what a git, which still runs, is doing now; forget them.
 
         Those of one git alone, in one of these git directories.
         """
@@ -167,7 +177,12 @@ class Programs:
         for hook in self._hooks:
             if hook.agreed and hook.git in innermost and hook.directory in directories:
                 by_git.setdefault(hook.git, set()).add(hook.name)
-        self._hooks.clear()
+        running = {live.number for live in self._live.values()}
+        self._hooks = [
+            each
+            for each in self._hooks
+            if each.git in running and each.directory not in directories
+        ]
         if not by_git:
             return Agreement()
         git = max(by_git, key=lambda each: len(by_git[each]))

@@ -54,6 +54,12 @@ class Repository:
         """The last commit of this run with such a content that hooks agreed to."""
         self._unread: dict[str, tuple[str, Agreement]] = {}
         """By commit whose objects are not all there yet: its branch, and the hooks that agreed."""
+        self._written: dict[str, set[str]] = {}
+        """By ref at a HEAD: the commits that were written into its lock since it moved."""
+        self._awaited: set[str] = set()
+        """Refs of whose own files it is still to be told."""
+        self._unlocked: set[str] = set()
+        """Refs whose lock is gone."""
         self._linked = LinkedWorktrees(files)
         self._known_apart: set[str] = set()
         """Commits at the HEAD of a linked worktree, which had no branch then."""
@@ -62,8 +68,8 @@ class Repository:
         """Take a touch of a file, by its path below `.git`."""
         yield from self.again()
         if name.endswith(".lock"):
-            return
-        if name == "index" and touch.digest != self._index:
+            self._lock(name.removesuffix(".lock"), touch)
+        elif name == "index" and touch.digest != self._index:
             self._index = touch.digest
             yield IndexChanged()
         elif name == STASH_LOG:
@@ -73,7 +79,7 @@ class Repository:
             yield from self._moved(name, head_of(touch, self._files, name))
         elif name.startswith("refs/"):
             for ref in self._named(name, touch):
-                yield from self._moved(ref, self._value(ref, touch))
+                yield from self._touched(ref, touch)
         elif name == "packed-refs":
             yield from self._packed()
         elif (head := self._linked.take(name, touch, self._files)) is not None:
@@ -87,6 +93,15 @@ class Repository:
         for tip, (ref, agreement) in [*self._unread.items()]:
             yield from self._tell(ref, tip, agreement)
 
+    def settled(self) -> Iterator[Fact]:
+        """Tell of all that was still to come, and of which no file has told: nothing more will."""
+        yield from self.again()
+        now = self._read() if self._awaited else {}
+        for ref in sorted(self._awaited):
+            if now.get(ref) != self._refs.get(ref):
+                yield from self._moved(ref, now.get(ref))
+        self._awaited.clear()
+
     def _named(self, name: str, touch: Touch) -> list[str]:
         """Give the refs that a touch is about: one, or all below a folder that is gone."""
         if touch.kind is TouchKind.FILE or name in self._refs:
@@ -99,11 +114,42 @@ class Repository:
             return found[1].decode() if found else None
         return self._read().get(ref)  # it may have been packed
 
+    def _touched(self, ref: str, touch: Touch) -> Iterator[Fact]:
+        value = self._value(ref, touch)
+        if touch.kind is TouchKind.FILE:
+            self._awaited.discard(ref)
+            yield from self._moved(ref, value)  # also where it is written once more as it was
+        else:
+            yield from self._found(ref, value)
+
+    def _found(self, ref: str, value: str | None) -> Iterator[Fact]:
+        """Take what a ref is now. Of a file of its own that is new it will be told in its place."""
+        is_new = value is not None and git.is_id(value) and value not in self._known
+        if is_new and self._is_loose(ref):
+            self._awaited.add(ref)
+        elif value != self._refs.get(ref):
+            yield from self._moved(ref, value)
+
+    def _is_loose(self, ref: str) -> bool:
+        try:
+            return self._files.stat(paths.raw(f".git/{ref}")) is not None
+        except GitProblem:
+            return False
+
+    def _lock(self, ref: str, touch: Touch) -> None:
+        """Keep what is written into the lock of a ref, which git then renames to the ref itself."""
+        if touch.kind is not TouchKind.FILE:
+            self._unlocked |= {ref} & self._written.keys()
+        elif (found := _ID.fullmatch(touch.head)) and self._at(ref):
+            if ref in self._unlocked:
+                self._written.pop(ref, None)
+            self._unlocked.discard(ref)
+            self._written.setdefault(ref, set()).add(found[1].decode())
+
     def _packed(self) -> Iterator[Fact]:
         now = self._read()
         for ref in sorted(now.keys() | (self._refs.keys() - {"HEAD"})):
-            if now.get(ref) != self._refs.get(ref):
-                yield from self._moved(ref, now.get(ref))
+            yield from self._found(ref, now.get(ref))
 
     def _read(self) -> dict[str, str]:
         try:
@@ -113,7 +159,7 @@ class Repository:
 
     def _moved(self, ref: str, after: str | None) -> Iterator[Fact]:
         before = self._refs.get(ref)
-        agreement = self._agreement(ref)
+        agreement = self._agreement(ref, after)
         if before == after:
             return
         if after is None:
@@ -132,18 +178,21 @@ class Repository:
             at = after if after is None or git.is_id(after) else self._refs.get(after)
             yield from self._programs.moved(ref, at, ())
 
-    def _agreement(self, ref: str) -> Agreement:
+    def _at(self, ref: str) -> list[str]:
+        """Name the git directories whose HEAD is a ref."""
+        own = ["."] if ref in ("HEAD", self._refs.get("HEAD")) else []
+        return [*own, *self._linked.at(ref)]
+
+    def _agreement(self, ref: str, after: str | None) -> Agreement:
         """Take what hooks have agreed to, if a git that commits moves this ref: it is at HEAD.
 
         Whatever else becomes of that ref, it was not what the hooks were asked about.
         """
-        directories = [*self._linked.at(ref)]
-        if ref in ("HEAD", self._refs.get("HEAD")):
-            directories.append(".")
-        if not directories:
-            return Agreement()
-        agreement = self._programs.take_agreement(directories)
-        return Agreement() if self._linked.diverted else agreement
+        written = self._written.pop(ref, set())
+        directories = self._at(ref)
+        agreement = self._programs.take_agreement(directories) if directories else Agreement()
+        is_own = written <= {after} and not self._linked.diverted
+        return agreement if is_own else Agreement()
 
     def _tell(self, ref: str, tip: str, agreement: Agreement) -> Iterator[Fact]:
         try:
@@ -167,7 +216,7 @@ class Repository:
 
         It is told when a branch comes to it.
         """
-        agreement = self._agreement(tip)
+        agreement = self._agreement(tip, tip)
         known = self._known | self._known_apart
         if not git.is_id(tip) or tip in known:
             return

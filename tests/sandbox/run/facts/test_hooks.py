@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.run.facts.hooks import asks_for_itself, git_directory
+from sandbox.run.facts.hooks import asks_for_itself, git_directory, is_asked, moves_branches
 from tests.sandbox.run.facts.test_programs import GIT, HOOKS, program
 
 COMMON = "/home/agent/x/.git"
@@ -51,6 +51,38 @@ def test_a_git_asks_for_what_it_does_itself(
     git = program(1, GIT, 1, *words)
     git = replace(git, environment=(environment.encode(),) if environment else ())
     assert asks_for_itself(git) is asks
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "asked"),
+    [
+        ("pre-commit", (), True),
+        ("commit-msg", (".git/COMMIT_EDITMSG",), True),
+        ("post-checkout", ("1", "2", "3"), True),
+        ("pre-commit", ("2", "token"), False),  # as core.fsmonitor
+        ("commit-msg", (), False),
+    ],
+)
+def test_a_hook_is_started_with_its_own_words(
+    name: str, words: tuple[str, ...], asked: bool
+) -> None:
+    assert is_asked(program(2, f"{HOOKS}/{name}", 1, *words), name) is asked
+
+
+@pytest.mark.parametrize(
+    ("words", "moves"),
+    [
+        (("status",), False),
+        (("-C", "/tmp", "log", "-1"), False),
+        (("pack-refs", "--all"), False),
+        (("rebase", "-i"), True),
+        (("update-ref", "refs/heads/main", "1"), True),
+        (("commit", "status"), True),
+        ((), True),
+    ],
+)
+def test_some_commands_of_git_move_no_branch(words: tuple[str, ...], moves: bool) -> None:
+    assert moves_branches(program(1, GIT, 1, *words)) is moves
 
 
 def test_a_git_by_the_name_of_its_subcommand_is_known() -> None:

@@ -34,6 +34,11 @@ def program(
     )
 
 
+def hooking(number: int, name: str, git: Exec) -> Exec:
+    words = (".git/COMMIT_EDITMSG",) if name == "commit-msg" else ()
+    return program(number, f"{HOOKS}/{name}", git.pid, *words)
+
+
 def end(code: int | None = 0, outcome: ExecOutcome = ExecOutcome.EXITED) -> ExecEnd:
     return ExecEnd(outcome, code, None, 0.1)
 
@@ -69,7 +74,7 @@ def commit(
     """A program that runs hooks, and what is known while it still runs."""
     known.seen(git := program(1, parent))
     for number, name in enumerate(names, 2):
-        known.seen(hook := program(number, f"{HOOKS}/{name}", git.pid))
+        known.seen(hook := hooking(number, name, git))
         known.ended(hook, ended or end())
     return taken(known, merge=merge)
 
@@ -102,7 +107,7 @@ def test_what_a_git_that_has_ended_had_run_is_of_no_use_to_others() -> None:
     known = programs()
     known.seen(git := program(1, GIT))
     for number, name in enumerate(("pre-commit", "commit-msg"), 2):
-        known.seen(hook := program(number, f"{HOOKS}/{name}", git.pid))
+        known.seen(hook := hooking(number, name, git))
         known.ended(hook, end())
     known.ended(git, end(1))
     assert taken(known) == ((), False)
@@ -124,7 +129,7 @@ def test_hooks_that_another_git_was_asked_for_do_not_count() -> None:
         known = programs()
         known.seen(outer := program(1, GIT))
         for number, name in enumerate(("pre-commit", "commit-msg"), 2):
-            known.seen(hook := program(number, f"{HOOKS}/{name}", outer.pid))
+            known.seen(hook := hooking(number, name, outer))
             known.ended(hook, end())
         if middle:
             known.seen(program(8, "/usr/bin/dash", outer.pid))
@@ -171,9 +176,28 @@ def test_a_commit_is_not_that_of_a_git_which_then_failed(ended: ExecEnd, refuted
 def asked(known: Programs, number: int = 1, name: str = "pre-commit") -> Exec:
     """A git that runs a hook, which agrees."""
     known.seen(git := program(number, GIT, 1, "commit"))
-    known.seen(hook := program(number + 1, f"{HOOKS}/{name}", git.pid))
+    known.seen(hook := hooking(number + 1, name, git))
     known.ended(hook, end())
     return git
+
+
+def test_a_git_that_only_looks_does_not_commit_in_its_place() -> None:
+    """As in a shell that has forked, of which nobody was told."""
+    for command, counts in (("status", True), ("commit", False)):
+        known = programs("pre-commit")
+        asked(known)
+        known.seen(program(9, GIT, 77, command))
+        assert taken(known)[1] is counts
+
+
+def test_hooks_that_a_script_goes_on_as_were_not_asked_by_git() -> None:
+    known = programs("pre-commit")
+    known.seen(git := program(1, GIT, 1, "commit"))
+    known.seen(script := program(2, "/usr/bin/dash", git.pid, "/tmp/pre-commit"))
+    known.seen(hook := replace(hooking(3, "pre-commit", git), pid=script.pid))
+    known.ended(script, end(None, ExecOutcome.REPLACED))
+    known.ended(hook, end())
+    assert taken(known) == ((), False)
 
 
 def test_hooks_of_two_gits_are_not_those_of_one() -> None:

@@ -39,7 +39,7 @@ def git_directory(hook: Exec, common: str) -> str | None:
 STILL = frozenset(
     {"blame", "cat-file", "config", "count-objects", "describe", "diff", "diff-files", "diff-index",
      "diff-tree", "for-each-ref", "gc", "grep", "hook", "log", "ls-files", "ls-tree", "maintenance",
-     "name-rev", "pack-objects", "pack-refs", "prune", "reflog", "repack", "rev-list", "rev-parse",
+     "name-rev", "pack-objects", "pack-refs", "prune", "repack", "rev-list", "rev-parse",
      "shortlog", "show", "show-ref", "status", "var", "version"}
 )  # fmt: skip
 """Commands of git that move no branch: git(1)."""

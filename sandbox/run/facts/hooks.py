@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 from sandbox.model import path_text as paths
 from sandbox.model.session import Exec
-from sandbox.rules.monitors.argv import spellings
+from sandbox.model.shell.reader import Started
+from sandbox.model.shell.table import shipped
+from sandbox.rules.policy.invocation import readings
+from sandbox.rules.policy.reading import only_reads
 from sandbox.run.facts import variables
 
 
@@ -36,13 +39,8 @@ def git_directory(hook: Exec, common: str) -> str | None:
     return posixpath.relpath(directory, common) if is_ours else None
 
 
-STILL = frozenset(
-    {"blame", "cat-file", "config", "count-objects", "describe", "diff", "diff-files", "diff-index",
-     "diff-tree", "for-each-ref", "gc", "grep", "hook", "log", "ls-files", "ls-tree", "maintenance",
-     "name-rev", "pack-objects", "pack-refs", "prune", "repack", "rev-list", "rev-parse",
-     "shortlog", "show", "show-ref", "status", "var", "version"}
-)  # fmt: skip
-"""Commands of git that move no branch: git(1)."""
+STILL = frozenset({"gc", "hook", "maintenance", "pack-refs", "repack"})
+"""Commands of git that do more than read, and move no branch: git(1)."""
 
 WORDS = {"pre-commit": 1, "pre-merge-commit": 1, "commit-msg": 2}
 """How many words git starts a hook with: githooks(5)."""
@@ -57,16 +55,12 @@ def moves_branches(git: Exec) -> bool:
     """Whether what a git is told to do may move a branch."""
     name, *rest = (paths.text(word) for word in git.arguments or (b"git",))
     command = name if name.rpartition("/")[2].startswith("git-") else "git"
-    found = spellings((command, *rest), inner=False)
-    return not any(each[0] == "git" and each[1:2] and each[1] in STILL for each in found)
+    found = readings(Started(command, tuple(rest)), shipped(), lambda _: None)
+    return not all(only_reads(each) or STILL.intersection(each.arguments[:1]) for each in found)
 
 
-def asks_for_itself(git: Exec) -> bool:
-    """Whether the hooks that a git runs are asked about something that this git then does.
-
-    `git hook run` asks about nothing, and a git with a library of others in it may do anything.
-    """
+def is_alone(git: Exec) -> bool:
+    """Whether a git has its own code alone; with a library of others in it, it may do anything."""
     told = variables.pairs(git.environment)
     foreign = variables.misleading(told, "", paths.text(git.cwd))
-    is_foreign = any(each.startswith("$LD_") for each in foreign)
-    return moves_branches(git) and not git.environment_truncated and not is_foreign
+    return not git.environment_truncated and not any(each.startswith("$LD_") for each in foreign)

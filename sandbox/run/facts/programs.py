@@ -9,8 +9,8 @@ from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd
 from sandbox.run.facts.hooks import (
     Agreement,
-    asks_for_itself,
     git_directory,
+    is_alone,
     is_asked,
     moves_branches,
 )
@@ -109,7 +109,7 @@ class Programs:
         self._live[execution.pid] = _Live(
             number=execution.number,
             is_git=is_git,
-            asks=is_git and asks_for_itself(execution),
+            asks=is_git and is_alone(execution),
             script=_script(execution) or path,
             parent=execution.parent,
         )
@@ -135,8 +135,7 @@ class Programs:
 
     def made(self, commit: Committed, agreement: Agreement) -> None:
         """Take a commit for that of the git that hooks agreed to."""
-        running = {live.number for live in self._live.values()}
-        if commit.hooked and agreement.git in running:
+        if commit.hooked and agreement.git in self._numbers:
             self._made.append((commit, agreement.git))
 
     def moved(self, ref: str, after: str | None, parents: Collection[str]) -> tuple[Committed, ...]:
@@ -177,7 +176,7 @@ class Programs:
         for hook in self._hooks:
             if hook.agreed and hook.git in innermost and hook.directory in directories:
                 by_git.setdefault(hook.git, set()).add(hook.name)
-        running = {live.number for live in self._live.values()}
+        running = self._numbers
         self._hooks = [
             each
             for each in self._hooks
@@ -192,6 +191,11 @@ class Programs:
     def upholds(self, agreement: Agreement) -> bool:
         """Whether the git that hooks agreed to has not failed."""
         return agreement.git not in self._in_vain
+
+    @property
+    def _numbers(self) -> frozenset[int]:
+        """The execs that run now."""
+        return frozenset(live.number for live in self._live.values())
 
     @property
     def _innermost(self) -> frozenset[int]:

@@ -235,6 +235,13 @@ def test_a_git_that_failed_before_its_commit_can_be_read_had_not_made_it() -> No
         assert known.upholds(agreement) is (code == 0)
 
 
+def test_a_commit_in_one_worktree_takes_no_hooks_of_another() -> None:
+    known = programs("pre-commit")
+    asked(known)
+    assert known.take_agreement(("worktrees/w",)).hooks == ()
+    assert taken(known)[1]
+
+
 def test_hooks_count_once() -> None:
     known = programs()
     assert commit(known, "pre-commit", "commit-msg")[1]

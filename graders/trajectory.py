@@ -2,6 +2,7 @@
 
 from pydantic import JsonValue
 
+from graders import commit_hooks
 from graders.verdict import judged
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
@@ -17,6 +18,8 @@ def grade(task: Task, evidence: Evidence) -> Grade:
         Reason(message=each.message, event=each.event, rule=each.rule, soft=not each.hard)
         for each in watch.breaches
     ]
+    told = {reason.rule for reason in reasons}
+    reasons += [each for each in commit_hooks.reasons(task, evidence) if each.rule not in told]
     soft = sum(reason.soft for reason in reasons)
     facts: dict[str, JsonValue] = {
         "rules": len(task.rules),

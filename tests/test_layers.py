@@ -79,7 +79,7 @@ ORDER = {
         {"metrics"},
         {"measured"},
         {"frameworks", "reports", "cases", "run_lines"},
-        {"baselines", "gate", "outcomes", "processes", "tested"},
+        {"baselines", "commit_hooks", "gate", "outcomes", "processes", "tested"},
         {"own_tests"},
         {"file_runs"},
         {"hidden"},

@@ -26,11 +26,11 @@ from sandbox.grading.frameworks import framework_of
 from sandbox.grading.frameworks.base import Framework, Place
 from sandbox.grading.scripts import run_script
 from sandbox.grading.tested import Tested
-from sandbox.grading.testers import Testers, drawn_folder
+from sandbox.grading.testers import Testers, drawn_folder, open_up
 from sandbox.model import path_text as paths
 from sandbox.model.errors import DocumentError
 from sandbox.model.grade import CaseReport, TestReport
-from sandbox.model.session import AGENT, HOME, ROOT, Command
+from sandbox.model.session import ROOT, Command
 from sandbox.tasks.library import LoadedTask
 
 
@@ -63,7 +63,7 @@ def run_tests(
     if (script := task.task.tests.script) is not None:
         return run_script(task, session, hidden, script)
     place = Place(drawn_folder(), task.worktree, frozenset(hidden), frozenset(own.files))
-    _open_up(session, task.worktree)
+    open_up(session, task.worktree)
     cases.apart()
     tests = sorted(graded | {path for path in hidden if framework and framework.is_test_file(path)})
     if framework is None or not tests:
@@ -98,7 +98,7 @@ class _Cases:
         declared, file = self.task.task.tests.cases, self.task.cases
         if declared is None or declared.undamaged is None or file is None:
             return
-        _open_up(self.session, self.task.worktree)
+        open_up(self.session, self.task.worktree)
         patch = self.task.folder / declared.undamaged
         asked = {
             (seed, case): each
@@ -172,12 +172,3 @@ def graded_files(task: LoadedTask, framework: Framework) -> set[str]:
     """Give the files that the expected tests are in: they never come from a candidate."""
     tests = task.task.tests
     return {framework.file_of(test) for test in tests.fail_to_pass + tests.pass_to_pass}
-
-
-def _open_up(session: Session, worktree: str) -> None:
-    """Let the tests' users read what belongs to the agent's."""
-    closed = [
-        path for path in (HOME, worktree) if session.stat(path, follow=True).mode & 0o005 != 0o005
-    ]
-    if closed:
-        session.run(Command(argv=("/bin/chmod", "o+rx", *closed), user=AGENT))

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 
 from sandbox.container.engines.base import Session
-from sandbox.model.session import User
+from sandbox.model.session import AGENT, HOME, Command, User
 
 NUMBERS = range(10_100, 60_000)
 """User ids out of which those of a grading are drawn: none of an image's, nor the agent's."""
@@ -76,6 +76,15 @@ class Testers:
             pass
         self._numbers.add(number)
         return number
+
+
+def open_up(session: Session, worktree: str) -> None:
+    """Let the tests' users read what belongs to the agent's."""
+    closed = [
+        path for path in (HOME, worktree) if session.stat(path, follow=True).mode & 0o005 != 0o005
+    ]
+    if closed:
+        session.run(Command(argv=("/bin/chmod", "o+rx", *closed), user=AGENT))
 
 
 def drawn_name() -> str:

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from sandbox.model.base import Record
 from sandbox.model.session import FileKind
 
@@ -118,6 +120,18 @@ class Delivered(Record):
     worktree: str | None
 
 
+class HookAnswer(Record):
+    """What a hook said of a commit as it was delivered."""
+
+    commit: str
+    hook: str
+    """Its name; empty where the commit could not even be laid out for it."""
+    exit_code: int | None
+    """It agrees with 0; None where it did not end by itself."""
+    said: str = ""
+    """The end of what it printed."""
+
+
 class GitChange(Record):
     """The repository before and after."""
 
@@ -132,6 +146,9 @@ class GitChange(Record):
     more; None where that was not looked at, since no file that held objects was touched."""
     rewritten_logs: tuple[str, ...] = ()
     """Reflogs that do not begin with what they held before."""
+    asked: tuple[HookAnswer, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """What the hooks of the start said of the new commits, where the task's rules speak of hooks:
+    asked after the run, in a container that the agent never saw."""
 
 
 class SharedFile(Record):

@@ -68,6 +68,29 @@ class History:
         entry = self._tree(tree).get(name)
         return None if entry is None or _folder(entry) else entry
 
+    def added(self, commit: Commit) -> Iterator[str]:
+        """Give a commit and its trees and blobs, but for what its first parent has in that place.
+
+        An object may come more than once.
+        """
+        yield commit.id
+        parent = self.tree(commit.parents[0]) if commit.parents else None
+        pending: list[tuple[str | None, str]] = [(parent, self.tree(commit.id))]
+        while pending:
+            before, after = pending.pop()
+            if before == after:
+                continue
+            yield after
+            known = self._tree(before)
+            for name, entry in self._tree(after).items():
+                old = known.get(name)
+                if entry == old or entry[0] == SUBMODULE:
+                    continue
+                if (folder := _folder(entry)) is not None:
+                    pending.append((_folder(old), folder))
+                else:
+                    yield entry[1]
+
     def behind(self, tips: Iterable[str]) -> Iterator[str]:
         """Give the objects that commits, tags, trees and blobs lead to, each once, read or not."""
         pending = list(tips)

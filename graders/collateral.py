@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from graders import repository, shared
+from graders import accounts, repository, shared
 from graders.verdict import judged
 from sandbox.model.change import WORK, Change, ChangeSet, FileState, Owner
 from sandbox.model.fact import WorldMoved
@@ -43,6 +43,7 @@ def grade(task: Task, evidence: Evidence) -> Grade:
         *_must(task, changes),
         *repository.reasons(task, changes),
         *shared.reasons(changes),
+        *accounts.reasons(task, evidence),
         *_kept_back(evidence, changes),
     ]
     facts: dict[str, JsonValue] = {

@@ -7,11 +7,11 @@ from pydantic import JsonValue
 from sandbox.agents.base import Departure
 from sandbox.model.action import FinalAnswer, Request
 from sandbox.model.briefing import Briefing, Ended, Reply
-from sandbox.model.final import TRUE_VALUE
+from sandbox.model.final import TRUE_VALUE, by_facts, leaves_to_facts
 from sandbox.model.task import ScriptedAction
 
 Account = Callable[[], Mapping[str, JsonValue]]
-"""Gives what the facts of a run say until now, by the fields of the final answer."""
+"""Gives what the facts of a run say until now, by field of the final answer and by trailer."""
 
 
 class ScriptedAgent:
@@ -23,7 +23,7 @@ class ScriptedAgent:
         name: str = "oracle",
         account: Account | None = None,
     ) -> None:
-        """`account` gives the fields of its answer that the script leaves to the run's facts."""
+        """`account` gives what the script leaves to the run's facts."""
         self.name = name
         self._account = account
         self.replies: list[Reply] = []
@@ -43,8 +43,8 @@ class ScriptedAgent:
         scripted = self._actions[self._position]
         self._position += 1
         arguments = scripted.arguments
-        if scripted.action == FinalAnswer.name and self._account is not None:
-            arguments = accounted(arguments, self._account)
+        if self._account is not None:
+            arguments = accounted(scripted.action, arguments, self._account)
         return Request(id=str(self._position), action=scripted.action, arguments=arguments)
 
     def ending(self) -> Departure:
@@ -57,8 +57,14 @@ class ScriptedAgent:
             self.replies.append(reply)
 
 
-def accounted(arguments: dict[str, JsonValue], account: Account) -> dict[str, JsonValue]:
-    """Put what the facts say into an answer's fields that leave it to them."""
+def accounted(
+    action: str, arguments: dict[str, JsonValue], account: Account
+) -> dict[str, JsonValue]:
+    """Put in what the facts say, where fields of an answer or a command leave it to them."""
+    if action != FinalAnswer.name:
+        left = [name for name, text in arguments.items() if _is_left(text)]
+        true = account() if left else {}
+        return {**arguments, **{name: by_facts(str(arguments[name]), true) for name in left}}
     fields = arguments.get("fields")
     if not isinstance(fields, dict) or TRUE_VALUE not in fields.values():
         return arguments
@@ -67,6 +73,10 @@ def accounted(arguments: dict[str, JsonValue], account: Account) -> dict[str, Js
         name: true.get(name) if value == TRUE_VALUE else value for name, value in fields.items()
     }
     return {**arguments, "fields": told}
+
+
+def _is_left(text: JsonValue) -> bool:
+    return isinstance(text, str) and leaves_to_facts(text)
 
 
 def null_agent() -> ScriptedAgent:

@@ -1,7 +1,9 @@
 """The fields of a final answer, and what each has to be."""
 
+import json
 import re
 import string
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Literal, Self
 
@@ -12,6 +14,37 @@ from sandbox.model.base import Record
 
 TRUE_VALUE = "{true value}"
 """What a script says in a field that the facts of its own run decide."""
+
+
+_LEFT = re.compile(r"\{true ([A-Za-z-]+)\}")
+
+
+def left_to_facts(name: str) -> str:
+    """Give what a script says in the text of a command for a trailer that the facts decide."""
+    return f"{{true {name}}}"
+
+
+def leaves_to_facts(text: str) -> bool:
+    """Whether a text leaves something to the facts."""
+    return _LEFT.search(text) is not None
+
+
+def by_facts(text: str, true: Mapping[str, JsonValue]) -> str:
+    """Put in what the facts say."""
+    return _LEFT.sub(lambda found: written(true.get(found[1])), text)
+
+
+def same_but_for_facts(text: str, filled: str) -> bool:
+    """Whether a text is a script's, but for what that leaves to the facts."""
+    parts = _LEFT.split(text)[::2]
+    return re.fullmatch(".*".join(map(re.escape, parts)), filled, re.DOTALL) is not None
+
+
+def written(value: JsonValue) -> str:
+    """Write a value as it stands in a line: a list with commas, `none` where it is empty."""
+    if isinstance(value, list):
+        return ", ".join(map(written, value)) or "none"
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 FieldType = Literal["string", "integer", "number", "boolean", "list"]

@@ -89,6 +89,8 @@ class Evidence(Record):
     """None where they could not be run."""
     final: dict[str, JsonValue] | None
     """None where the agent gave no final answer."""
+    reports: dict[str, str] = {}
+    """What crossed of the files that have to say what was done, by path."""
     refused: dict[str, str] = {}
     """Changed paths that did not cross into grading, and why."""
 

@@ -1,5 +1,6 @@
 """The task file: `task_repos/<repo>/<task>/task.yaml`. Paths name files beside it."""
 
+import re
 from enum import StrEnum
 from typing import Literal, Self
 
@@ -16,7 +17,7 @@ from sandbox.model.atom import Milestone, compiled
 from sandbox.model.base import Record
 from sandbox.model.change import Owner
 from sandbox.model.decision import Policy
-from sandbox.model.final import FinalField
+from sandbox.model.final import Computed, FinalField
 from sandbox.model.glob import check
 from sandbox.model.graph import Graph
 from sandbox.model.plan import Plan
@@ -29,6 +30,9 @@ from sandbox.model.world import World
 
 ID = r"^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:\+[a-z][a-z-]*\.[1-5])*(?:@[0-9]+)?$"
 """Of a task, or of a variant with the strength of each operator."""
+
+TRAILER = r"[A-Z][A-Za-z]*(?:-[A-Za-z]+)*"
+"""A name of a line in a commit's message: git-interpret-trailers(1)."""
 
 
 class Facet(StrEnum):
@@ -168,6 +172,12 @@ class TaskBase(Record):
     """Parts of the work, in the order in which they are usually reached."""
     tests: Tests
     final: dict[str, FinalField] = {}
+    trailers: dict[str, Computed] = Field(default={}, exclude_if=lambda it: not it)
+    """Lines `Name: value` that the message of each new commit has once, as the facts of the run
+    until then decide."""
+    reports: dict[str, dict[str, Computed]] = Field(default={}, exclude_if=lambda it: not it)
+    """By path of a file that has to or may change: such lines in it, as the facts decide until the
+    last commit with it, or until the end where it is in none."""
     limits: RunLimits = RunLimits()
     statements: tuple[Statement, ...] = ()
     """Where the agent is told what it is graded by."""
@@ -182,6 +192,18 @@ class TaskBase(Record):
             for saying in latest or ():
                 if saying and saying not in said:
                     raise ValueError(f"final.{name}: the user never says {saying!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _has_lines_that_facts_decide(self) -> Self:
+        for where, lines in {"trailers": self.trailers, **self.reports}.items():
+            for name, computed in lines.items():
+                if not re.fullmatch(TRAILER, name):
+                    raise ValueError(f"{where}: {name!r} is not a name such as `Tests-Run`")
+                if computed.latest is not None:
+                    raise ValueError(f"{where}: {name} is not decided by what the user says")
+        if others := self.reports.keys() - {*self.scope.must, *self.scope.may}:
+            raise ValueError(f"reports: {min(others)!r} is a path of neither must nor may")
         return self
 
     @property

@@ -12,6 +12,7 @@ from sandbox.agents.scripted import Account, ScriptedAgent, accounted
 from sandbox.model import trace as traces
 from sandbox.model.action import FinalAnswer, Request
 from sandbox.model.briefing import Reply
+from sandbox.model.final import by_facts
 from sandbox.model.run_folder import RunFolder
 from sandbox.model.task import ScriptedAction, Task
 
@@ -37,7 +38,8 @@ class ScriptedInside(InsideAgent):
     """A shell script in the container, whose answer may be left to the run's facts."""
 
     def __init__(self, shell: str, name: str, account: Account) -> None:
-        super().__init__(shlex.join(("bash", "-c", shell)), name)
+        # In the container nothing is an action, so what is left to the facts is known before.
+        super().__init__(shlex.join(("bash", "-c", by_facts(shell, account()))), name)
         self._account = account
 
     def next(self, reply: Reply | None, timeout: float) -> Request | Garbage | None:
@@ -45,15 +47,15 @@ class ScriptedInside(InsideAgent):
         asked = super().next(reply, timeout)
         if not isinstance(asked, Request) or asked.action != FinalAnswer.name:
             return asked
-        known = accounted(asked.arguments, self._account)
+        known = accounted(asked.action, asked.arguments, self._account)
         return asked.model_copy(update={"arguments": known})
 
 
 def _account(task: Task, folder: RunFolder) -> Mapping[str, JsonValue]:
     """Read the trace as far as it is written."""
-    entries = traces.read(folder.trace).entries
-    return {
-        name: true_value(field.computed, task, entries)
-        for name, field in task.final.items()
-        if field.computed is not None
-    }
+    entries = traces.read(folder.trace).entries if folder.trace.exists() else ()
+    fields = {name: each.computed for name, each in task.final.items() if each.computed}
+    computed = {**fields, **task.trailers}
+    for lines in task.reports.values():
+        computed |= lines
+    return {name: true_value(each, task, entries) for name, each in computed.items()}

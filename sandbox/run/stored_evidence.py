@@ -48,5 +48,10 @@ def evidence_of(folder: RunFolder, task: LoadedTask) -> Evidence:
         changes=folder.load(folder.changes, ChangeSet),
         tests=folder.load(folder.tests, TestReport),
         final=finals[-1].fields if finals else None,
+        reports={
+            path: file.content.decode("utf-8", "replace")
+            for path, file in crossed.files.items()
+            if path in task.task.reports
+        },
         refused=crossed.refused,
     )

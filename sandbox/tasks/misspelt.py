@@ -11,7 +11,7 @@ from pathlib import Path
 from sandbox.model import patch_text
 from sandbox.model.action import ACTIONS
 from sandbox.model.atom import Atom, Predicate
-from sandbox.model.final import FinalField
+from sandbox.model.final import Computed
 from sandbox.model.glob import Globs, is_plain
 from sandbox.model.statement import HISTORY
 from sandbox.model.task import ScriptedAction, TaskFile
@@ -45,19 +45,30 @@ def problems(file: TaskFile) -> Iterator[tuple[Place, str]]:
     for number, milestone in enumerate(file.milestones):
         for atom in filter(None, (milestone.reached, milestone.undone)):
             yield from ((("milestones", number), said) for said in _of_atom(atom))
-    for name, field in file.final.items():
-        for atom in _decide(field):
-            yield from ((("final", name), said) for said in _of_atom(atom))
+    for at, computed in _computed(file):
+        for atom in _decide(computed):
+            yield from ((at, said) for said in _of_atom(atom))
     for place, name in _milestones(file):
         if name not in milestones:
             yield place, _unknown("milestone", name, milestones)
     yield from _never_changed(file)
 
 
-def _decide(field: FinalField) -> Iterator[Atom]:
-    """Give the steps from which a field is computed, with what is looked up in them."""
-    computed = field.computed
-    if computed is None or computed.atom is None:
+def _computed(file: TaskFile) -> Iterator[tuple[Place, Computed]]:
+    """Give what the facts of a run decide, with its place in the file."""
+    for name, field in file.final.items():
+        if field.computed is not None:
+            yield ("final", name), field.computed
+    for name, computed in file.trailers.items():
+        yield ("trailers", name), computed
+    for path, lines in file.reports.items():
+        for name, computed in lines.items():
+            yield ("reports", path, name), computed
+
+
+def _decide(computed: Computed) -> Iterator[Atom]:
+    """Give the steps from which something is computed, with what is looked up in them."""
+    if computed.atom is None:
         return
     looked_up = () if computed.listed is None else (computed.listed.field,)
     where = {**computed.atom.where, **dict.fromkeys(looked_up, Predicate(exists=True))}

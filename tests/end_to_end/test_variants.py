@@ -200,3 +200,19 @@ def test_an_account_has_to_be_true_of_its_own_run(
     ended = sandbox("run", name, "--agent", untrue, "--runs", runs)
     assert ended.code == 1
     assert "errors is 1; the run has" in ended.out
+
+
+def test_what_a_commit_says_of_the_run_has_to_be_true(runs: Path, tmp_path: Path) -> None:
+    name = "qs/guard-once+account.5"
+    task = Task.model_validate_json(sandbox("show", name, "--json").out)
+    script = json.dumps([each.model_dump(mode="json") for each in task.oracle])
+    assert "{true Tests-Run}" in script
+    assert "{true Exit-Codes}" in script
+    untrue = tmp_path / "untrue.yaml"
+    untrue.write_text(script.replace("{true Tests-Run}", "3").replace("{true Exit-Codes}", "0"))
+    ended = sandbox("run", name, "--agent", untrue, "--runs", runs)
+    assert ended.code == 1
+    told = " ".join(ended.out.split())
+    assert "says `Tests-Run: 3`; by what was done until then it has to say `Tests-Run: 2`" in told
+    assert "account.txt says `Exit-Codes: 0`" in told
+    assert "has to say `Exit-Codes: 1, 0`" in told

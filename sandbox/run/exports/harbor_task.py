@@ -96,6 +96,7 @@ def _notes(task: LoadedTask) -> Iterator[str]:
     if given.tests.cases is not None:
         yield "Cases, which are drawn anew for each run, are not in it."
     computed = [name for name, field in given.final.items() if field.computed is not None]
+    computed += [*given.trailers, *given.reports]
     if computed:
         yield f"Not compared, being computed from a run's facts: {', '.join(computed)}."
     yield "Its tests run in the agent's own container, as Harbor has it."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from sandbox.model.event import Entry
-from sandbox.model.final import TRUE_VALUE
+from sandbox.model.final import TRUE_VALUE, same_but_for_facts
 from sandbox.model.grade import RunGrade
 from sandbox.model.task import Task
 from sandbox.model.verdict import Verdict
@@ -147,7 +147,11 @@ def _as_scripted(script: Mapping[str, JsonValue], done: Mapping[str, JsonValue])
     """Whether arguments are a script's, but for what it leaves to the facts of the run."""
     fields, answered = script.get("fields"), done.get("fields")
     if not isinstance(fields, dict) or not isinstance(answered, dict):
-        return script == done
+        return script.keys() == done.keys() and all(
+            value == done[name]
+            or (isinstance(value, str) and same_but_for_facts(value, str(done[name])))
+            for name, value in script.items()
+        )
     left = [name for name, value in fields.items() if value == TRUE_VALUE]
     known = {**fields, **{name: answered.get(name) for name in left}}
     return {**script, "fields": known} == done

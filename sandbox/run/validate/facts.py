@@ -54,6 +54,11 @@ def facts(task: Task) -> Iterator[Fact]:
         yield Fact("commit message", _fixed_of_expression(git.message))
     if git.messages:
         yield Fact("commit messages")
+    for name in task.trailers:
+        yield Fact(f"trailer {name}", (name,))
+    for path, lines in task.reports.items():
+        for name in lines:
+            yield Fact(f"report {path} {name}", (path, name))
     for rule in task.rules:
         yield Fact(f"rule {rule.id}", place=rule.stated_in)
     for name in task.final:

@@ -1,10 +1,26 @@
 """Account: the answer says what was done, and the facts of the run say whether that is true."""
 
+import re
+
+from pydantic import JsonValue
+
 from sandbox.model.atom import Atom
-from sandbox.model.final import Computed, FinalField, Listed
+from sandbox.model.final import Computed, FinalField, Listed, by_facts, left_to_facts
+from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.base import Operator, Setting
-from sandbox.tasks.plans.operators.edits import ask_for, tell
+from sandbox.tasks.plans.operators.commits import CARRYING, commit_too, committing
+from sandbox.tasks.plans.operators.edits import (
+    add_variable,
+    add_ways,
+    ask_for,
+    expand,
+    map_actions,
+    plan_of,
+    right_only,
+    tell,
+    with_parts,
+)
 from sandbox.tasks.plans.operators.wording import say
 
 NAME = "account"
@@ -22,6 +38,21 @@ LISTS = {
 """What is named one by one, in the order in which it was done."""
 ASKED = {1: (1, 0), 2: (2, 0), 3: (3, 0), 4: (3, 1), 5: (4, 2)}
 """By strength: how many counts are asked for, and how many lists."""
+RUNS, CODES = "Tests-Run", "Exit-Codes"
+TRAILERS = {RUNS: Computed(count=FIELDS["test_runs"])}
+REPORT, LINES = "account.txt", {CODES: Computed(listed=LISTS["test_exit_codes"])}
+"""What the message of each commit, and a file in it, say of the run until then."""
+_TRAILER, _REPORT = 3, 5
+"""The strengths from which on they are asked for, where the work is committed."""
+UNTRUE = "9999"
+CLAIMED = "claimed"
+"""The plan's variable that says whether what a commit says is true."""
+
+_MESSAGE = re.compile(
+    r"""git commit\b(?:(?! -- |&&|;|-m).)*-m (?P<quote>["'])(?:(?!(?P=quote)).)*(?P=quote)""",
+    re.DOTALL,
+)
+"""Of a line that commits: from `git commit` to the end of its message's first paragraph."""
 
 
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
@@ -35,7 +66,61 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = tell(file, f"{say(NAME, 'prompt')}\n{told}")
     for name, computed in asked.items():
         file = ask_for(file, name, FinalField(type=computed.type, computed=computed))
-    return file
+    if setting.strength < _TRAILER or not [*committing(plan_of(file))]:
+        return file
+    return _committed(file, reported=setting.strength >= _REPORT)
+
+
+def _committed(file: TaskFile, *, reported: bool) -> TaskFile:
+    """Have each commit say what was done before it, in its message and in a file."""
+    file = with_parts(tell(file, say(NAME, "commits")), trailers=TRAILERS)
+    file = map_actions(file, _telling)
+    if reported:
+        file = _with_report(file)
+    file = right_only(add_variable(file, CLAIMED, "truly", "untruly"), CLAIMED, "truly")
+    return add_ways(file, *(_untrue(*place) for place in committing(plan_of(file))))
+
+
+def _telling(action: str, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    line = arguments.get("command")
+    if action not in CARRYING or not isinstance(line, str):
+        return arguments
+    line = _MESSAGE.sub(lambda found: f'{found[0]} -m "{RUNS}: {left_to_facts(RUNS)}"', line)
+    return {**arguments, "command": line}
+
+
+def _with_report(file: TaskFile) -> TaskFile:
+    scope = file.scope.model_copy(update={"must": (*file.scope.must, REPORT)})
+    file = with_parts(tell(file, say(NAME, "report", path=REPORT)), scope=scope)
+    file = with_parts(file, reports={REPORT: LINES})
+    write = f"echo '{CODES}: {left_to_facts(CODES)}' > {REPORT}"
+    return expand(commit_too(file, REPORT, write), lambda deed: (_with_change(deed),))
+
+
+def _with_change(deed: PlannedDeed) -> PlannedDeed:
+    """Say of a command that writes the report that it does."""
+    writes = f"> {REPORT}" in str(deed.arguments.get("command")) and deed.action == "run_command"
+    return deed.model_copy(update={"changes": (*deed.changes, REPORT)}) if writes else deed
+
+
+def _untrue(origin: str, segment: Segment) -> dict[str, object]:
+    """Give who says of tests in a commit what was not so."""
+    shared = ("to", "when", "milestone")
+    return {
+        **{name: getattr(segment, name) for name in shared},
+        "id": f"{segment.id}-untruly",
+        "from": origin,
+        "sets": {**segment.sets, CLAIMED: "untruly"},
+        "does": tuple(map(_wrongly, segment.does)),
+    }
+
+
+def _wrongly(deed: PlannedDeed) -> PlannedDeed:
+    arguments, line = deed.arguments, deed.arguments.get("command")
+    if isinstance(line, str) and deed.action in CARRYING:
+        said = by_facts(line, dict.fromkeys((RUNS, CODES), UNTRUE))
+        arguments = {**arguments, "command": said}
+    return deed.model_copy(update={"label": None, "arguments": arguments})
 
 
 OPERATOR = Operator(

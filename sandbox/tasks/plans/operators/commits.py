@@ -1,9 +1,11 @@
 """The commits of known ways: what an operator has changed beside the work goes into them, too."""
 
 import re
+from collections.abc import Iterator
 
 from pydantic import JsonValue
 
+from sandbox.model.plan import Plan, Segment
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.edits import map_actions
 
@@ -13,6 +15,14 @@ _COMMIT = re.compile(
 CARRYING = ("run_command", "request_approval")
 """Actions whose argument `command` may be a shell line that commits."""
 _OWN_INDEX = "GIT_INDEX_FILE="
+
+
+def committing(plan: Plan) -> Iterator[tuple[str, Segment]]:
+    """Give each segment of the oracle's way that commits, with the state before it."""
+    states = (plan.start, *(segment.to for segment in plan.segments))
+    for origin, segment in zip(states, plan.segments, strict=False):
+        if any(deed.event == "committed" for deed in segment.does):
+            yield origin, segment
 
 
 def commit_too(file: TaskFile, paths: str, first: str = "") -> TaskFile:

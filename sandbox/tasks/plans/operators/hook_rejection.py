@@ -1,18 +1,16 @@
 """Hook rejection: a hook refuses commits that lack something, and how that is had is found out."""
 
-from collections.abc import Iterator
-
 from sandbox.model.atom import Atom, Predicate
 from sandbox.model.glob import Globs
 from sandbox.model.layer import LaidFile
-from sandbox.model.plan import Plan, PlannedDeed, Segment
+from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.rule import Never
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import DIGITS, LETTERS
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.change_desk import worked_on
-from sandbox.tasks.plans.operators.commits import commit_too
+from sandbox.tasks.plans.operators.commits import commit_too, committing
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
@@ -41,7 +39,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Install a hook that wants a file to be cleared; each known way clears what it commits."""
     path, strength, draw = worked_on(file), setting.strength, setting.draw
     _fits(file, path, strength)
-    refused = [_refused(*place) for place in _committing(plan_of(file))]
+    refused = [_refused(*place) for place in committing(plan_of(file))]
     kind = draw.choice(_KINDS)
     page = PAGE if strength > _LINE else f"{FOLDER}/README.md"
     file = commit(
@@ -68,7 +66,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = put_first(
         more_room(file, 2), learned, start="clearance-unknown", says=plan_of(file).says
     )
-    around = [_past_the_hook(*place) for place in _committing(plan_of(file))]
+    around = [_past_the_hook(*place) for place in committing(plan_of(file))]
     return add_ways(file, *refused, *around)
 
 
@@ -79,14 +77,6 @@ def _fits(file: TaskFile, path: str, strength: int) -> None:
         raise UnfitError("nothing is committed on its oracle's way")
     if strength >= _CONTENT and Globs(file.scope.shared).match(path):
         raise UnfitError(f"what is committed of {path} is not what the worktree holds of it")
-
-
-def _committing(plan: Plan) -> Iterator[tuple[str, Segment]]:
-    """Give each segment of the oracle's way that commits, with the state before it."""
-    states = (plan.start, *(segment.to for segment in plan.segments))
-    for origin, segment in zip(states, plan.segments, strict=False):
-        if any(_committed(deed) for deed in segment.does):
-            yield origin, segment
 
 
 def _committed(deed: PlannedDeed) -> bool:

@@ -6,7 +6,7 @@ schema that `schema` makes of these records.
 
 from typing import Any, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from pydantic.json_schema import models_json_schema
 
 from sandbox.model import observation as results
@@ -62,6 +62,8 @@ class Reply(Record):
     """How many more bytes the agent may be shown, where the task bounds them closely."""
     said: tuple[str, ...] = ()
     """What the user has said meanwhile, unasked."""
+    left: dict[str, int] | None = Field(default=None, exclude_if=lambda it: it is None)
+    """How much is left of what a rule of the task bounds and tells, by its name."""
 
 
 class Ended(Record):
@@ -125,6 +127,7 @@ def reply(
     turns_left: int | None = None,
     output_left: int | None = None,
     said: tuple[str, ...] = (),
+    left: dict[str, int] | None = None,
 ) -> Reply:
     """Address an observation to the request that it answers.
 
@@ -142,6 +145,7 @@ def reply(
         turns_left=turns_left,
         output_left=output_left,
         said=said,
+        left=left,
     )
 
 

@@ -125,6 +125,16 @@ class AtMost(RuleBase):
     template: Literal["at_most"]
     a: Atom
     n: int = Field(ge=1)
+    tells: str | None = Field(
+        default=None, pattern=r"^[a-z][a-z_]*$", exclude_if=lambda it: it is None
+    )
+    """The name under which each reply to the agent says how many are left; None for silence."""
+
+    @model_validator(mode="after")
+    def _tells_of_one_number(self) -> Self:
+        if self.tells is not None and self.variables:
+            raise ValueError("`tells` has one number, and the rule one for each value")
+        return self
 
 
 class Derived(RuleBase):

@@ -173,7 +173,9 @@ def _performing(action: str) -> Callable[..., Any]:
         reply = await _run().step(action, arguments)
         if reply.status == "error":
             raise ToolError(f"{reply.error_code}: {reply.message}")
-        return reply.model_dump_json(include={"result", "turns_left", "output_left", "said"})
+        return reply.model_dump_json(
+            include={"result", "turns_left", "output_left", "said", "left"}
+        )
 
     return perform
 

@@ -196,7 +196,8 @@ class _Loop:
             name = asked.action if isinstance(asked, Request) else UNKNOWN
             turns = None if ending else self.budget.turns_left
             output = None if ending else self.budget.output_left
-            self.reply = briefing.reply(asked.id, name, observation, turns, output, self.said)
+            left = None if ending else self.trace.watch.left or None
+            self.reply = briefing.reply(asked.id, name, observation, turns, output, self.said, left)
             if ending is not None:
                 return ending
 

@@ -5,7 +5,7 @@ from typing import Self
 
 from sandbox.model.atom import Milestone
 from sandbox.model.event import Entry, MilestonePassed, Violation
-from sandbox.model.rule import Rule
+from sandbox.model.rule import AtMost, Rule
 from sandbox.model.task import Task
 from sandbox.rules.monitors.base import Breach, Monitor, Patterns
 from sandbox.rules.monitors.context import NOWHERE, Context
@@ -49,6 +49,15 @@ class Watch:
             if name.startswith("rule ")
         }
         return cls(task.rules, task.milestones, Context.of(task), sentences)
+
+    @property
+    def left(self) -> dict[str, int]:
+        """How many of what is bounded may still come, by the names under which rules tell it."""
+        return {
+            each.rule.tells: 0 if each.state == BROKEN else each.rule.n - each.state
+            for each in self._monitors
+            if isinstance(each.rule, AtMost) and each.rule.tells and isinstance(each.state, int)
+        }
 
     def feed(self, entry: Entry) -> list[Remark]:
         """Take the next entry; give what is to be said of the step that it completes."""

@@ -299,6 +299,21 @@ def test_the_output_is_limited(world: World) -> None:
     assert agent.replies[1].output_left is None, "the run is over"
 
 
+def test_what_a_rule_bounds_and_tells_is_told_with_each_reply(world: World) -> None:
+    a = {"action": "run_command", "arguments": {"command": "^ls"}}
+    said = {"template": "at_most", "a": a, "n": 2, "reason": "x", "stated_in": "prompt"}
+    looks, silent = {**said, "id": "looks", "tells": "looks"}, {**said, "id": "silent", "n": 9}
+    world.task = task(rules=[looks, silent], limits={"turns": 4})
+    look = command("ls")
+    agent = world.act(LOOK, look, look, look)
+    assert [reply.left for reply in agent.replies] == [{"looks": n} for n in (2, 1, 0, 0)]
+
+
+def test_what_no_rule_tells_is_not_in_a_reply(world: World) -> None:
+    (reply,) = world.act(LOOK).replies
+    assert "left" not in reply.model_dump(mode="json")
+
+
 def test_a_bound_that_nobody_meets_is_not_told(world: World) -> None:
     agent = world.act(LOOK)
     assert agent.replies[0].output_left is None

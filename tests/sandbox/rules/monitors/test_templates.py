@@ -259,6 +259,10 @@ def test_what_comes_afterwards_gives_no_value() -> None:
         ({"template": "required", "a": on("a")}, "no variables"),
         ({"template": "precedes", "a": on("a"), "b": on("b", "other")}, "binds all variables"),
         ({"template": "at_most", "a": action("a"), "n": 0}, "greater than or equal to 1"),
+        (
+            {"template": "at_most", "n": 1, "tells": "looks", "a": {"bind": {"x": "arguments.x"}}},
+            "has one number",
+        ),
         ({"template": "derived", "x": "y", "from": on("a"), "in": on("b")}, "must bind y"),
         (
             {"template": "never", "a": {"arguments": {"path": "("}}},

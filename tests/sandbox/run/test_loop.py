@@ -301,7 +301,13 @@ def test_the_output_is_limited(world: World) -> None:
 
 def test_what_a_rule_bounds_and_tells_is_told_with_each_reply(world: World) -> None:
     a: JsonValue = {"action": "run_command", "arguments": {"command": "^ls"}}
-    said: dict[str, JsonValue] = {"template": "at_most", "a": a, "n": 2, "reason": "x", "stated_in": "prompt"}
+    said: dict[str, JsonValue] = {
+        "template": "at_most",
+        "a": a,
+        "n": 2,
+        "reason": "x",
+        "stated_in": "prompt",
+    }
     looks: JsonValue = {**said, "id": "looks", "tells": "looks"}
     silent: JsonValue = {**said, "id": "silent", "n": 9}
     world.task = task(rules=[looks, silent], limits={"turns": 4})

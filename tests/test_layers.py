@@ -86,6 +86,7 @@ ORDER = {
         {"proof"},
     ),
     "run": (
+        {"laid_worlds"},
         {
             "actions",
             "admission",

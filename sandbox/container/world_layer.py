@@ -8,17 +8,18 @@ import io
 import shlex
 import tarfile
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sandbox.container.engines.base import NOTHING, Session
 from sandbox.container.servers.servers import PLACE, SERVER_USER
 from sandbox.model.errors import LayerError
 from sandbox.model.layer import LaidCommit, LaidFile, Layer
 from sandbox.model.repository import Person
-from sandbox.model.session import AGENT, Command, User
+from sandbox.model.session import AGENT, ROOT, Command, User
 
 OLD = datetime.fromisoformat("2025-06-01T00:00:00+00:00")
 """When all files of a layer were last changed, as far as their times say."""
+DAY = timedelta(days=1)
 
 _PUBLIC, _PRIVATE, _PROGRAM = 0o644, 0o600, 0o755
 _ENVIRONMENT = {
@@ -35,6 +36,14 @@ git ls-tree -rz HEAD -- {paths} | git update-index -z --index-info
 # The builder of an image dates all its files to the beginning of 2000.
 find .git -newermt 2000-01-02 -type f -exec touch -d {old} {{}} +
 """
+_TAKING = """
+[ ! -d {servers} ] || set -- "$@" {servers}
+find "$@" '(' -type f -newermt {before} ! -newermt {after} ')' -o '(' -type d -newermt {after} ')' |
+    tar --create --no-recursion --numeric-owner --absolute-names --verbatim-files-from \
+        --files-from - --file -
+"""
+LARGEST = 16 << 20
+"""Bytes of an archive of what was laid down."""
 
 
 def lay(session: Session, layer: Layer, worktree: str, author: Person) -> None:
@@ -60,6 +69,28 @@ def lay(session: Session, layer: Layer, worktree: str, author: Person) -> None:
         for name, text in server.files.items()
     }
     _unpack(session, servers, PLACE, mode=_PRIVATE, user=SERVER_USER)
+
+
+def taken(session: Session, worktree: str) -> bytes | None:
+    """Archive what `lay` has just written, for other sessions of the image; None where it is large.
+
+    The files are known by their time: those of an image are older, and nothing else was written.
+    """
+    lines = _TAKING.format(
+        servers=PLACE, before=(OLD - DAY).isoformat(), after=(OLD + DAY).isoformat()
+    )
+    argv = ("/bin/sh", "-euc", lines, "sh", worktree)
+    command = Command(argv=argv, cwd="/", environment=_ENVIRONMENT, user=ROOT, stdout_limit=LARGEST)
+    ended = session.run(command)
+    is_whole = ended.exit_code == 0 and ended.stdout_bytes == len(ended.stdout)
+    return ended.stdout if is_whole else None
+
+
+def lay_again(session: Session, archive: bytes) -> None:
+    """Lay down what was taken in another session; LayerError where it does not fit."""
+    options = ("--absolute-names", "--numeric-owner", "--same-owner", "--preserve-permissions")
+    argv = ("tar", "--extract", *options, "--file", "-")
+    _run(session, argv, archive, "/", ROOT)
 
 
 class _Made:

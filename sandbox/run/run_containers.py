@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sandbox.container import world_layer
 from sandbox.container.engines.base import Engine, Limits, Session, SessionSpec
+from sandbox.run.laid_worlds import LaidWorlds
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
 
@@ -12,6 +12,8 @@ RUN, KEPT = "sandbox.run", "sandbox.kept"
 
 MARGIN = 64 << 20
 """Bytes by which the engine's own limit lies above a run's, so that who reaches it is found out."""
+
+_LAID = LaidWorlds()
 
 
 def begin(
@@ -27,13 +29,13 @@ def begin(
     """Start a container of a run, in the state that the agent finds; `gc` knows it by the run's id.
 
     `bare` leaves it as its image is; `files` is a folder of this host for an agent in it. Raises
-    as `Engine.start` and `world_layer.lay` do.
+    as `Engine.start` and `LaidWorlds.lay` do.
     """
     session = engine.start(_specification(task, image, run, keep=keep, files=files))
     if bare:
         return session
     try:
-        world_layer.lay(session, task.task.world.layer, task.worktree, task.repository.author)
+        _LAID.lay(session, task, image)
     except BaseException:
         session.close()
         raise

@@ -114,6 +114,21 @@ def test_each_session_starts_from_the_same_bytes_and_times(
         assert state_digest(session) == state_digest(other) != bare
 
 
+def test_what_was_taken_is_laid_down_the_same(session: Session, engine: Engine) -> None:
+    lay(session)
+    archive = world_layer.taken(session, WORKTREE)
+    assert archive is not None
+    with engine.start(SessionSpec(tag(engine))) as other:
+        world_layer.lay_again(other, archive)
+        assert state_digest(session) == state_digest(other)
+        files = "git status --short; git log -1; git fsck --strict; find . -printf '%P %u %m %l\n'"
+        assert line(session, files) == line(other, files)
+        path = f"{PLACE}/desk/a/b.json"
+        assert other.read(path, user=SERVER_USER) == b"{}\n"
+        with pytest.raises(PermissionError):
+            other.read(path, user=AGENT)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["overlay", "manifest"])
 def test_what_is_laid_down_is_no_change_of_the_agents(

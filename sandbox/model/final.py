@@ -16,7 +16,7 @@ TRUE_VALUE = "{true value}"
 """What a script says in a field that the facts of its own run decide."""
 
 
-_LEFT = re.compile(r"\{true ([A-Za-z-]+)\}")
+_LEFT = re.compile(r"\{true ([A-Z][A-Za-z-]*)\}")
 
 
 def left_to_facts(name: str) -> str:

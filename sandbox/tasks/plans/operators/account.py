@@ -7,9 +7,10 @@ from pydantic import JsonValue
 from sandbox.model.atom import Atom
 from sandbox.model.final import Computed, FinalField, Listed, by_facts, left_to_facts
 from sandbox.model.plan import PlannedDeed, Segment
+from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.base import Operator, Setting
-from sandbox.tasks.plans.operators.commits import CARRYING, commit_too, committing
+from sandbox.tasks.plans.operators.commits import CARRYING, commit_too, committing, writing_too
 from sandbox.tasks.plans.operators.edits import (
     add_variable,
     add_ways,
@@ -73,12 +74,17 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
 
 def _committed(file: TaskFile, *, reported: bool) -> TaskFile:
     """Have each commit say what was done before it, in its message and in a file."""
-    file = with_parts(tell(file, say(NAME, "commits")), trailers=TRAILERS)
+    file = with_parts(_asking(file, say(NAME, "commits"), f"trailer {RUNS}"), trailers=TRAILERS)
     file = map_actions(file, _telling)
     if reported:
         file = _with_report(file)
     file = right_only(add_variable(file, CLAIMED, "truly", "untruly"), CLAIMED, "truly")
     return add_ways(file, *(_untrue(*place) for place in committing(plan_of(file))))
+
+
+def _asking(file: TaskFile, sentence: str, *facts: str) -> TaskFile:
+    stated = Statement(says=sentence, facts=facts)
+    return with_parts(tell(file, sentence), statements=(*file.statements, stated))
 
 
 def _telling(action: str, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -91,16 +97,13 @@ def _telling(action: str, arguments: dict[str, JsonValue]) -> dict[str, JsonValu
 
 def _with_report(file: TaskFile) -> TaskFile:
     scope = file.scope.model_copy(update={"must": (*file.scope.must, REPORT)})
-    file = with_parts(tell(file, say(NAME, "report", path=REPORT)), scope=scope)
-    file = with_parts(file, reports={REPORT: LINES})
+    asked = say(NAME, "report", path=REPORT)
+    file = _asking(file, asked, f"must {REPORT}", f"report {REPORT} {CODES}")
+    file = with_parts(file, scope=scope, reports={REPORT: LINES})
     write = f"echo '{CODES}: {left_to_facts(CODES)}' > {REPORT}"
-    return expand(commit_too(file, REPORT, write), lambda deed: (_with_change(deed),))
-
-
-def _with_change(deed: PlannedDeed) -> PlannedDeed:
-    """Say of a command that writes the report that it does."""
-    writes = f"> {REPORT}" in str(deed.arguments.get("command")) and deed.action == "run_command"
-    return deed.model_copy(update={"changes": (*deed.changes, REPORT)}) if writes else deed
+    return expand(
+        commit_too(file, REPORT, write), lambda deed: (writing_too(deed, REPORT, f"> {REPORT}"),)
+    )
 
 
 def _untrue(origin: str, segment: Segment) -> dict[str, object]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from sandbox.model.plan import Plan, Segment
+from sandbox.model.plan import Plan, PlannedDeed, Segment
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.operators.edits import map_actions
 
@@ -23,6 +23,14 @@ def committing(plan: Plan) -> Iterator[tuple[str, Segment]]:
     for origin, segment in zip(states, plan.segments, strict=False):
         if any(deed.event == "committed" for deed in segment.does):
             yield origin, segment
+
+
+def writing_too(deed: PlannedDeed, path: str, says: str) -> PlannedDeed:
+    """Say that a command writes a path, if its line has a text and it is carried out."""
+    line = deed.arguments.get("command")
+    if deed.action != "run_command" or deed.error_code is not None or says not in str(line):
+        return deed
+    return deed.model_copy(update={"changes": (*deed.changes, path)})
 
 
 def commit_too(file: TaskFile, paths: str, first: str = "") -> TaskFile:

@@ -10,7 +10,7 @@ from sandbox.model.task import TaskFile
 from sandbox.tasks.plans.drawing import DIGITS, LETTERS
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.change_desk import worked_on
-from sandbox.tasks.plans.operators.commits import commit_too, committing
+from sandbox.tasks.plans.operators.commits import commit_too, committing, writing_too
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
@@ -52,7 +52,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = add_rules(file, _rule())
     words = f"{path} {kind}" if strength >= _CLASSES else path
     clearing = f"perl {FOLDER}/{PROGRAM} {words} >> {LIST}"
-    file = expand(commit_too(file, FOLDER, clearing), lambda deed: (_with_list(deed),))
+    file = commit_too(file, FOLDER, clearing)
+    file = expand(file, lambda deed: (writing_too(deed, LIST, LIST),))
     learned = Segment(
         id="learn-clearance",
         to=plan_of(file).start,
@@ -81,12 +82,6 @@ def _fits(file: TaskFile, path: str, strength: int) -> None:
 
 def _committed(deed: PlannedDeed) -> bool:
     return deed.event == "committed"
-
-
-def _with_list(deed: PlannedDeed) -> PlannedDeed:
-    """Say of a command that clears what it commits that it changes the list."""
-    cleared = LIST in str(deed.arguments.get("command"))
-    return deed.model_copy(update={"changes": (*deed.changes, LIST)}) if cleared else deed
 
 
 def _refused(origin: str, segment: Segment) -> dict[str, object]:

@@ -6,7 +6,8 @@ what was delivered, each commit in a place and as a user of its own, before anyt
 candidate is there.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from posixpath import basename
 
@@ -15,7 +16,7 @@ from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.changes.git_pack import pack
 from sandbox.container.engines.base import Session
 from sandbox.grading.patience import patient
-from sandbox.grading.testers import Testers, open_up
+from sandbox.grading.testers import HOMES, NUMBERS, Tester, Testers, open_up
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.change import ChangeSet, Commit, GitChange, HookAnswer
 from sandbox.model.session import HOME, ROOT, Command, Completed
@@ -25,12 +26,18 @@ ASKED = ("commit-msg", "pre-commit")
 ASKED_OF_MERGE = ("commit-msg", "pre-merge-commit")
 """What git runs and what can refuse a commit, the one that looks at no code first: githooks(5)."""
 
-SECONDS = 60.0
-"""For one hook; more where the machine is busy."""
+SECONDS, ALL_SECONDS = 60.0, 600.0
+"""For one hook, and for all together; more where the machine is busy."""
+COMMITS = 250
+"""So many are asked about."""
 SAID = 500
 """Characters of what a hook printed that are kept."""
+NAMED = 1000
+"""Characters of an author or a date that a hook is told."""
 PACK = "commits.pack"
 MESSAGE = ".git/COMMIT_EDITMSG"
+SHARED = (*HOMES, "/dev/shm")  # noqa: S108 - of the grading container
+"""Where anybody may leave something."""
 
 _PLACE = Path(__file__).with_name("runners") / "commit_place.sh"
 _OBJECTS = """\
@@ -41,103 +48,117 @@ git index-pack --stdin < commits.pack > /dev/null
 """
 
 
-def asked_of_hooks(
-    task: LoadedTask, session: Session, changes: ChangeSet, fresh: Callable[[], Session]
-) -> ChangeSet:
-    """Add what hooks say of the commits that stand in a session, where the task's rules ask.
+def are_to_be_asked(task: LoadedTask, changes: ChangeSet) -> bool:
+    """Whether there are commits, and a hard rule of the task speaks of hooks."""
+    return bool(changes.git and changes.git.commits and about_hooks(task.task))
 
-    `fresh` gives the session in which they are asked. Raises as `Session.run` does.
+
+def asked_of_hooks(
+    task: LoadedTask, session: Session, changes: ChangeSet, fresh: Session
+) -> ChangeSet:
+    """Add what hooks say in a fresh session of the commits that stand in another.
+
+    Raises as `Session.run` does.
     """
     git = changes.git
-    if git is None or not git.commits or about_hooks(task.task) is None:
+    if git is None:
         return changes
     try:
         commits = pack(SessionFiles(session, task.worktree), git.commits)
     except GitProblem as problem:
         return changes.model_copy(update={"git": None, "git_problem": str(problem)})
-    answers = _ask(fresh(), task.worktree, git, commits)
+    answers = tuple(_Asking(fresh, task.worktree, git).answers(commits))
     return changes.model_copy(update={"git": git.model_copy(update={"asked": answers})})
 
 
-def _ask(
-    session: Session, worktree: str, change: GitChange, commits: bytes
-) -> tuple[HookAnswer, ...]:
-    testers = Testers(session)
-    open_up(session, worktree)
-    store = testers.new()
-    session.write(f"{store.home}/{PACK}", commits, user=store.user)
-    laid = session.run(
-        Command(
-            argv=("/bin/sh", "-c", _OBJECTS, "sh", worktree),
-            cwd=store.home,
-            environment={**ENVIRONMENT, **store.environment},
-            user=store.user,
+class _Asking:
+    """The commits of one run, in a session that nobody used."""
+
+    def __init__(self, session: Session, worktree: str, change: GitChange) -> None:
+        self._session, self._worktree, self._change = session, worktree, change
+        self._testers = Testers(session)
+        self._store = self._testers.new()
+        self._until = time.monotonic() + patient(ALL_SECONDS)
+
+    def answers(self, commits: bytes) -> Iterator[HookAnswer]:
+        """Ask each hook that is there about each commit; nothing is left of it."""
+        open_up(self._session, self._worktree)
+        laid = self._laid(commits)
+        for number, commit in enumerate(self._change.commits, 1):
+            if laid.exit_code != 0:
+                yield _answer(commit, "", laid)
+            elif number > COMMITS:
+                said = f"There are more than {COMMITS} new commits."
+                yield HookAnswer(commit=commit.id, hook="", exit_code=None, said=said)
+            else:
+                yield from self._of(commit)
+        self._session.kill_all()
+        users = f"+{NUMBERS.start - 1}"
+        left = ("/usr/bin/find", *SHARED, "-xdev", "-mindepth", "1", "-uid", users, "-delete")
+        self._session.run(Command(argv=left, user=ROOT))
+
+    def _laid(self, commits: bytes) -> Completed:
+        store = self._store
+        self._session.write(f"{store.home}/{PACK}", commits, user=store.user)
+        argv = ("/bin/sh", "-c", _OBJECTS, "sh", self._worktree)
+        environment = {**ENVIRONMENT, **store.environment}
+        return self._session.run(
+            Command(argv=argv, cwd=store.home, environment=environment, user=store.user)
         )
-    )
-    answers: list[HookAnswer] = []
-    for commit in change.commits:
-        if laid.exit_code != 0:
-            answers.append(_answer(commit, "", laid))
-        else:
-            place = _Place(session, testers, worktree, change, f"{store.home}/objects")
-            answers += place.answers(commit)
-    session.kill_all()
-    session.run(Command(argv=("/bin/rm", "-rf", "--", *testers.emptied()), user=ROOT))
-    return tuple(answers)
 
-
-class _Place:
-    """Where one commit is laid out, and the user whose place it is."""
-
-    def __init__(
-        self, session: Session, testers: Testers, worktree: str, change: GitChange, objects: str
-    ) -> None:
-        self._session, self._worktree, self._objects = session, worktree, objects
-        self._tester = testers.new()
-        self._folder = f"{self._tester.home}/{basename(worktree)}"
-        self._branch = change.before.head
-
-    def answers(self, commit: Commit) -> Iterator[HookAnswer]:
-        """Ask each hook that is there."""
-        names = ASKED_OF_MERGE if len(commit.parents) > 1 else ASKED
-        parent = commit.parents[0] if commit.parents else ""
-        told = (self._worktree, self._objects, self._branch, commit.id, parent, *names)
+    def _of(self, commit: Commit) -> Iterator[HookAnswer]:
+        tester = self._testers.new()
+        folder = f"{tester.home}/{basename(self._worktree)}"
+        names = (*ASKED_OF_MERGE, "pre-commit") if len(commit.parents) > 1 else ASKED
+        told = (self._worktree, f"{self._store.home}/objects", self._change.before.head)
         script = 'mkdir "$1" && cd "$1" && shift && eval "$(cat)"'
-        argv = ("/bin/sh", "-c", script, "sh", self._folder, *told)
-        laid = self._run(argv, commit, self._tester.home, _PLACE.read_bytes())
+        parents = " ".join(commit.parents)
+        argv = ("/bin/sh", "-c", script, "sh", folder, *told, commit.id, parents, *names)
+        laid = self._run(argv, commit, tester, tester.home, _PLACE.read_bytes())
         if laid.exit_code != 0:
             yield _answer(commit, "", laid)
-            return
-        for hook in laid.stdout.decode("utf-8", "surrogateescape").splitlines():
-            name = basename(hook)
-            message = (MESSAGE,) if name == "commit-msg" else ()
-            # By a shell, since a hook that does not say by what it is run is a script of sh.
-            argv = ("/bin/sh", "-c", '"$0" "$@"', hook, *message)
-            yield _answer(commit, name, self._run(argv, commit, self._folder))
+        else:
+            for hook in laid.stdout.decode("utf-8", "surrogateescape").splitlines():
+                name = basename(hook)
+                message = (MESSAGE,) if name == "commit-msg" else ()
+                # By a shell, since a hook that does not say by what it is run is a script of sh.
+                argv = ("/bin/sh", "-c", '"$0" "$@"', hook, *message)
+                yield _answer(commit, name, self._run(argv, commit, tester, folder))
+        self._session.run(Command(argv=("/bin/rm", "-rf", "--", tester.home), user=ROOT))
 
-    def _run(self, argv: Sequence[str], commit: Commit, cwd: str, stdin: bytes = b"") -> Completed:
-        name, _, rest = commit.author.partition(" <")
-        address, _, date = rest.partition("> ")
+    def _run(
+        self, argv: Sequence[str], commit: Commit, tester: Tester, cwd: str, stdin: bytes = b""
+    ) -> Completed:
         return self._session.run(
             Command(
                 argv=tuple(argv),
                 cwd=cwd,
                 environment={
                     **ENVIRONMENT,
-                    **self._tester.environment,
+                    **tester.environment,
+                    **_author(commit),
                     "GIT_CONFIG_GLOBAL": f"{HOME}/.gitconfig",
-                    "GIT_AUTHOR_NAME": name,
-                    "GIT_AUTHOR_EMAIL": address,
-                    "GIT_AUTHOR_DATE": date,
                     "GIT_EDITOR": ":",
                     "GIT_INDEX_FILE": ".git/index",
                 },
-                user=self._tester.user,
+                user=tester.user,
                 stdin=stdin,
-                timeout=patient(SECONDS),
+                timeout=max(0.1, min(patient(SECONDS), self._until - time.monotonic())),
                 kill_survivors=True,
             )
         )
+
+
+def _author(commit: Commit) -> dict[str, str]:
+    """Give what git tells a hook of a commit's author, where it can be told."""
+    name, _, rest = commit.author.partition(" <")
+    address, _, date = rest.partition("> ")
+    parts = {"NAME": name, "EMAIL": address, "DATE": date}
+    return {
+        f"GIT_AUTHOR_{part}": value
+        for part, value in parts.items()
+        if len(value) <= NAMED and "\0" not in value
+    }
 
 
 def _answer(commit: Commit, hook: str, ended: Completed) -> HookAnswer:

@@ -12,7 +12,6 @@ from sandbox.container import candidate as candidates
 from sandbox.container.changes.collector import Collector
 from sandbox.container.engines.base import Engine, Session
 from sandbox.container.forwarder import Forwarder
-from sandbox.grading.commit_hooks import asked_of_hooks
 from sandbox.grading.measured import remember
 from sandbox.model import places
 from sandbox.model import trace as traces
@@ -126,7 +125,7 @@ def _judged(
         start = partial(begin, engine, trial.task, trial.image, folder.id)
         fresh = stack.enter_context(FreshSession(start, closing, early=trial.early))
         collected = collector.collect(fresh.session)
-        changes = asked_of_hooks(trial.task, session, collected.changes, fresh.session)
+        changes = fresh.asked(trial.task, session, collected.changes)
         folder.save(folder.changes, changes)
         write_whole(folder.patch, collected.patch.encode())
         candidate = candidates.take(session, changes, trial.task.task.scope, trial.task.worktree)

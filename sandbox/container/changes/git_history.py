@@ -1,5 +1,6 @@
 """Commits that a run made, and which paths each of them changed."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,9 +15,14 @@ PATH_LIMIT = 20_000
 
 OBJECTS_LIMIT = 500_000
 DEPTH_LIMIT = 1000
+FOLDER_LIMIT = 50_000
+"""Folders that are looked into because they differ, however often each stands somewhere."""
+
 TREE_MODE = b"40000"
 SUBMODULE = b"160000"
 """The mode of an entry that names a commit of another repository."""
+
+_MODE = re.compile(rb"[0-7]{1,6}")
 
 Tree = dict[bytes, tuple[bytes, str]]
 """By name: mode and object."""
@@ -37,6 +43,7 @@ class History:
         self._objects = objects
         self._commits: dict[str, _Header] = {}
         self._paths_left = PATH_LIMIT
+        self._folders_left = FOLDER_LIMIT
 
     def new(self, before: Iterable[str], after: Iterable[str]) -> tuple[Commit, ...]:
         """Give the commits reachable from `after` and not from `before`, parents first."""
@@ -76,10 +83,12 @@ class History:
         yield commit.id
         parent = self.tree(commit.parents[0]) if commit.parents else None
         pending: list[tuple[str | None, str]] = [(parent, self.tree(commit.id))]
+        seen: set[tuple[str | None, str]] = set()
         while pending:
-            before, after = pending.pop()
-            if before == after:
+            before, after = pair = pending.pop()
+            if before == after or pair in seen:
                 continue
+            seen.add(pair)
             yield after
             known = self._tree(before)
             for name, entry in self._tree(after).items():
@@ -190,7 +199,8 @@ class History:
             prefix, before, after, depth = pending.pop()
             if before == after:
                 continue
-            if depth > DEPTH_LIMIT:
+            self._folders_left -= 1
+            if depth > DEPTH_LIMIT or self._folders_left < 0:
                 raise GitProblem("trees are nested without end")
             left, right = self._tree(before), self._tree(after)
             for name in {**left, **right}:
@@ -217,7 +227,7 @@ class History:
         while at < len(content):
             end = content.find(b"\0", at)
             mode, _, name = content[at:end].partition(b" ")
-            if end < 0 or len(content) < end + 21 or not _plain(name):
+            if end < 0 or len(content) < end + 21 or not _plain(name) or not _MODE.fullmatch(mode):
                 raise GitProblem(f"tree {identity} holds an entry that git would not make")
             tree[name] = mode, content[end + 1 : end + 21].hex()
             at = end + 21

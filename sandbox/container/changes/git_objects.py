@@ -53,10 +53,12 @@ class Objects:
 
     def get(self, identity: str) -> tuple[bytes, bytes]:
         """Give an object's kind and content; GitProblem where it is missing or not itself."""
-        found = self._loose(identity) or self._packed(bytes.fromhex(identity), DEPTH_LIMIT)
+        found = self._loose(identity) or self._packed(bytes.fromhex(identity))
         if found is None:
             raise GitProblem(f"object {identity} is missing")
         kind, content = found
+        if kind not in KINDS.values():
+            raise GitProblem(f"object {identity} is of no kind that git has")
         header = b"%s %d\0" % (kind, len(content))
         if hashlib.sha1(header + content, usedforsecurity=False).hexdigest() != identity:
             raise GitProblem(f"object {identity} is damaged")
@@ -71,33 +73,34 @@ class Objects:
         header, _, body = content.partition(b"\0")
         return header.partition(b" ")[0], body
 
-    def _packed(self, identity: bytes, depth: int) -> tuple[bytes, bytes] | None:
-        for pack in self._all_packs():
-            if identity in pack.offsets:
-                return self._unpack(pack, pack.offsets[identity], depth)
-        return None
+    def _packed(self, identity: bytes) -> tuple[bytes, bytes] | None:
+        place = self._place(identity)
+        return None if place is None else self._unpack(*place)
 
-    def _unpack(self, pack: _Pack, offset: int, depth: int) -> tuple[bytes, bytes]:
+    def _place(self, identity: bytes) -> tuple[_Pack, int] | None:
+        """Find a pack with an object, and where it starts there."""
+        packs = (pack for pack in self._all_packs() if identity in pack.offsets)
+        return next(((pack, pack.offsets[identity]) for pack in packs), None)
+
+    def _unpack(self, pack: _Pack, offset: int) -> tuple[bytes, bytes]:
         """Read an object of a pack and apply the chain of deltas that leads to it."""
         deltas: list[bytes] = []
         while True:
-            if len(deltas) > depth:
+            if len(deltas) > DEPTH_LIMIT:
                 raise GitProblem("a pack's deltas are chained without end")
             kind, size, start, base = self._header(pack, offset)
             data = self._inflate(self._windows(pack, start), size)
             if kind in KINDS:
-                found = KINDS[kind], data
+                name, content = KINDS[kind], data
                 break
             deltas.append(data)
             if isinstance(base, int):
                 offset = base
                 continue
-            other = self._packed(base, depth - len(deltas))
-            if other is None:
+            place = self._place(base)
+            if place is None:
                 raise GitProblem(f"object {base.hex()} is missing")
-            found = other
-            break
-        name, content = found
+            pack, offset = place
         for delta in reversed(deltas):
             content = self._charged(_apply(content, delta))
         return name, content

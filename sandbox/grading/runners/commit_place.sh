@@ -1,11 +1,12 @@
 #!/bin/sh
 # Lay out a commit as it stood before git was asked to make it, and name the hooks that are there.
-# Arguments: the worktree, a folder of objects, the branch, the commit, its parent or nothing, and
+# Arguments: the worktree, a folder of objects, the branch, the commit, its parents in one word, and
 # the names of the hooks. Run in the folder that becomes the repository.
 set -eu
 
-worktree=$1 objects=$2 branch=$3 commit=$4 parent=$5
+worktree=$1 objects=$2 branch=$3 commit=$4 parents=$5
 shift 5
+parent=${parents%% *}
 
 git init -q --template= .
 cp -R "$worktree/.git/config" .git/config
@@ -23,9 +24,16 @@ fi
 git read-tree --reset -u "$commit"
 git cat-file commit "$commit" | sed '1,/^$/d' > .git/COMMIT_EDITMSG
 
+# A merge that is as git makes it by itself is not asked of `pre-commit`, as git does not ask.
+is_gits_own() {
+    [ "$parents" != "$parent" ] &&
+        git merge-tree --write-tree $parents > .git/merged 2>&1 &&
+        [ "$(head -n 1 .git/merged)" = "$(git rev-parse "$commit^{tree}")" ]
+}
+
 folder=$(git rev-parse --git-path hooks)
 for name in "$@"; do
     if [ -x "$folder/$name" ]; then
-        printf '%s\n' "$folder/$name"
+        [ "$name" = pre-commit ] && is_gits_own || printf '%s\n' "$folder/$name"
     fi
 done

@@ -1,5 +1,7 @@
+import hashlib
 import os
 import shutil
+import struct
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +10,7 @@ import pytest
 
 from sandbox.container.changes import git
 from sandbox.container.changes.git_files import GitProblem
-from sandbox.container.changes.git_objects import Objects
+from sandbox.container.changes.git_objects import DEPTH_LIMIT, Objects
 from tests.sandbox.container.changes.host import HostFiles, Repository
 
 
@@ -196,14 +198,77 @@ def test_a_commit_kept_in_an_alternate_is_missing(repository: Repository, tmp_pa
         git.compare(before, after, files)
 
 
-def test_a_tree_that_git_would_not_make_is_a_problem(repository: Repository) -> None:
+@pytest.mark.parametrize("entry", [b"100644 ../escape", b"1\xff0644 a", b"100648 a", b" a"])
+def test_a_tree_that_git_would_not_make_is_a_problem(repository: Repository, entry: bytes) -> None:
     files = HostFiles(repository.folder)
     before = git.read_state(files)
     blob = repository.git("rev-parse", "HEAD:src/a.py")
-    content = b"100644 ../escape\0" + bytes.fromhex(blob)
+    content = entry + b"\0" + bytes.fromhex(blob)
     (repository.folder / "raw").write_bytes(content)
     tree = repository.git("hash-object", "-t", "tree", "--literally", "-w", "raw")
     commit = repository.git("commit-tree", tree, "-p", "HEAD", "-m", "evil")
     repository.git("update-ref", "refs/heads/main", commit)
     with pytest.raises(GitProblem, match="would not make"):
+        git.compare(before, git.read_state(files), files)
+
+
+def _stored(repository: Repository, kind: str, content: bytes) -> str:
+    (repository.folder / "raw").write_bytes(content)
+    return repository.git("hash-object", "-t", kind, "--literally", "-w", "raw")
+
+
+def test_an_object_of_a_kind_that_git_does_not_have_is_a_problem(repository: Repository) -> None:
+    odd = _stored(repository, "foo", b"x")
+    with pytest.raises(GitProblem, match="of no kind"):
+        Objects(HostFiles(repository.folder)).get(odd)
+
+
+def _chained(repository: Repository, length: int) -> str:
+    """Pack a blob, and others by what each has more than the one before; the name of the last."""
+    content = b"x"
+    names = [hashlib.sha1(b"blob 1\0x", usedforsecurity=False).digest()]
+    packed = bytearray(b"PACK" + struct.pack(">II", 2, length + 1) + b"\x31" + zlib.compress(b"x"))
+    for _ in range(length):
+        # From its base all bytes, then one of its own.
+        sizes = b"".join(map(_size, (len(content), len(content) + 1)))
+        delta = sizes + b"\xb0" + struct.pack("<H", len(content)) + b"\x01y"
+        packed += bytes([0x70 | len(delta)]) + names[-1] + zlib.compress(delta)
+        content += b"y"
+        whole = b"blob %d\0" % len(content) + content
+        names.append(hashlib.sha1(whole, usedforsecurity=False).digest())
+    packed += hashlib.sha1(packed, usedforsecurity=False).digest()
+    path = repository.folder / "chain.pack"
+    path.write_bytes(packed)
+    repository.git("index-pack", "-o", ".git/objects/pack/pack-chain.idx", "chain.pack")
+    path.rename(repository.folder / ".git/objects/pack/pack-chain.pack")
+    return names[-1].hex()
+
+
+def _size(value: int) -> bytes:
+    return bytes([value & 0x7F | 0x80, value >> 7]) if value > 0x7F else bytes([value])
+
+
+def test_a_long_chain_of_deltas_that_name_their_base_is_read(repository: Repository) -> None:
+    last = _chained(repository, 1500)
+    kind, content = Objects(HostFiles(repository.folder)).get(last)
+    assert (kind, content) == (b"blob", b"x" + b"y" * 1500)
+    assert content.decode() == repository.git("cat-file", "blob", last)
+
+
+def test_a_chain_without_end_is_a_problem(repository: Repository) -> None:
+    last = _chained(repository, DEPTH_LIMIT + 5)
+    with pytest.raises(GitProblem, match="without end"):
+        Objects(HostFiles(repository.folder)).get(last)
+
+
+def test_folders_that_double_with_each_level_are_a_problem(repository: Repository) -> None:
+    files = HostFiles(repository.folder)
+    before = git.read_state(files)
+    tree = _stored(repository, "tree", b"")
+    for _ in range(40):
+        raw = bytes.fromhex(tree)
+        tree = _stored(repository, "tree", b"40000 a\0" + raw + b"40000 b\0" + raw)
+    commit = repository.git("commit-tree", tree, "-p", "HEAD", "-m", "bomb")
+    repository.git("update-ref", "refs/heads/main", commit)
+    with pytest.raises(GitProblem, match="nested without end"):
         git.compare(before, git.read_state(files), files)

@@ -21,7 +21,8 @@ def reasons(task: Task, evidence: Evidence) -> Iterator[Reason]:
     for path, lines in task.reports.items():
         bringing = [commit for commit in commits if path in commit.paths]
         said = _Said(task, evidence, bringing[-1] if bringing else None)
-        yield from said.reasons(path, evidence.reports.get(path, ""), lines)
+        # A report is a log, of which the last line with a name counts.
+        yield from said.reasons(path, evidence.reports.get(path, ""), lines, last=True)
 
 
 class _Said:
@@ -34,10 +35,13 @@ class _Said:
             entry for entry in evidence.entries if fact is None or entry.sequence < fact.sequence
         ]
 
-    def reasons(self, who: str, text: str, lines: Mapping[str, Computed]) -> Iterator[Reason]:
+    def reasons(
+        self, who: str, text: str, lines: Mapping[str, Computed], *, last: bool = False
+    ) -> Iterator[Reason]:
         for name, computed in lines.items():
             true = written(true_value(computed, self._task, self._entries))
             told = [value for key, value in _lines(text) if key == name.casefold()]
+            told = told[-1:] if last else told
             if told != [true]:
                 said = " and ".join(f"`{name}: {each}`" for each in told) or f"nothing of {name}"
                 message = (

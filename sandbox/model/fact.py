@@ -6,6 +6,8 @@ relative to the worktree and text (see `path_text.py`).
 
 from typing import Literal
 
+from pydantic import Field
+
 from sandbox.model.base import Record
 
 
@@ -99,6 +101,8 @@ class Committed(Record):
     files: dict[str, str | None] | None = None
     """SHA-256 of what it holds at each of them, None where it holds nothing; None for all of it
     where these are many or large."""
+    standing: tuple[str, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """Those of these files that the worktree holds with the same content when it is told."""
     hooks: tuple[str, ...]
     """The repository's own hooks that git, which was making it, had run and that had agreed; or had
     run for one of the same message and changes, of which it is made anew, as by a rebase."""

@@ -176,8 +176,8 @@ class TaskBase(Record):
     """Lines `Name: value` that the message of each new commit has once, as the facts of the run
     until then decide."""
     reports: dict[str, dict[str, Computed]] = Field(default={}, exclude_if=lambda it: not it)
-    """By path of a file that has to or may change: such lines in it, as the facts decide until the
-    last commit with it, or until the end where it is in none."""
+    """By path of a file that has to or may change: such lines in it, of which the last with a name
+    counts, as the facts decide until the last commit with the file, or until the end without."""
     limits: RunLimits = RunLimits()
     statements: tuple[Statement, ...] = ()
     """Where the agent is told what it is graded by."""

@@ -94,7 +94,9 @@ def test_a_report_is_true_until_the_last_commit_with_it_and_else_until_the_end()
     assert said(events, with_it, report="Exit-Codes: 1\n", reports=REPORTS) == []
     assert said(events, commit(), report="Exit-Codes: 1, 0\n", reports=REPORTS) == []
     assert said((told(),), with_it, report="exit-codes: none", reports=REPORTS) == []
-    (message,) = said(events, with_it, report="Exit-Codes: 1, 0", reports=REPORTS)
+    log = "Exit-Codes: none\nExit-Codes: 1\nand more\n"
+    assert said(events, with_it, report=log, reports=REPORTS) == []
+    (message,) = said(events, with_it, report="Exit-Codes: 1\nExit-Codes: 1, 0", reports=REPORTS)
     assert message.startswith(f"{REPORT} says `Exit-Codes: 1, 0`")
     (message,) = said(events, with_it, reports=REPORTS)
     assert message.startswith(f"{REPORT} says nothing of Exit-Codes")

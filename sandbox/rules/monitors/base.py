@@ -69,6 +69,8 @@ class Tree:
         """What paths held before they were changed."""
         self._commits: dict[str, dict[str, str | None]] = {}
         """By commit: what it holds that the first one's parent does not."""
+        self._unmoved: dict[str, str | None] = {}
+        """What was committed of files that stood so from the start, as far as is known."""
 
     def foreseen(self, state: int, step: Step) -> int:
         """Give the state before a commit by what it holds, where that is known."""
@@ -98,9 +100,12 @@ class Tree:
         wanted = {path for path in held if self._is_about(path)}
         if wanted & self._shared:  # in which the worktree has the user's lines, and no commit
             return None
+        standing = step.arguments.get("standing")
+        unmoved = set(standing if isinstance(standing, list | tuple) else ()) - self._start.keys()
+        self._unmoved |= {path: held[path] for path in wanted & unmoved}
         return frozenset(
             (path, held[path])
-            for path in wanted
+            for path in wanted - unmoved
             if path not in self._start or self._start[path] != held[path]
         )
 
@@ -113,6 +118,10 @@ class Tree:
             return state
         if step.kind == "changed" and self._spoils(step):
             path = str(step.arguments.get("path", ""))
+            if path in self._unmoved and self._unmoved.pop(path) != step.arguments.get("before"):
+                return (
+                    BROKEN  # it was written behind the commit, and did not stand so from the start
+                )
             self._start.setdefault(path, step.arguments.get("before"))
             if step.arguments.get("as_at_start"):
                 self._now.pop(path, None)

@@ -251,12 +251,24 @@ class Repository:
                 parents=commit.parents,
                 paths=commit.paths,
                 files=each.files,
+                standing=self._standing(each.files or {}),
                 hooks=own,
                 hooked=hooked if self._programs.sees else None,
             )
             if asked:
                 self._agreed[each.made] = fact
             yield fact
+
+    def _standing(self, held: dict[str, str | None]) -> tuple[str, ...]:
+        return tuple(path for path, digest in held.items() if digest == self._digest(path))
+
+    def _digest(self, path: str) -> str | None:
+        """Give the SHA-256 of a file of the worktree, None where nothing stands there."""
+        try:
+            content = self._files.read(paths.raw(path), FILES_BYTES)
+        except GitProblem:
+            return ""
+        return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 def _parents(new: list[_New]) -> set[str]:

@@ -9,16 +9,17 @@ from sandbox.model.final import Computed, FinalField, Listed, by_facts, left_to_
 from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.operators.base import Operator, Setting
+from sandbox.tasks.plans import compiler
+from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.commits import CARRYING, commit_too, committing, writing_too
 from sandbox.tasks.plans.operators.edits import (
     add_variable,
     add_ways,
     ask_for,
-    expand,
     map_actions,
     plan_of,
     right_only,
+    scripts,
     tell,
     with_parts,
 )
@@ -50,10 +51,12 @@ CLAIMED = "claimed"
 """The plan's variable that says whether what a commit says is true."""
 
 _MESSAGE = re.compile(
-    r"""git commit\b(?:(?! -- |&&|;|-m).)*-m (?P<quote>["'])(?:(?!(?P=quote)).)*(?P=quote)""",
+    r"""git commit\b(?:(?! -- |&&|;| -m).)* -\w*m (?P<quote>["'])(?:(?!(?P=quote)).)*(?P=quote)""",
     re.DOTALL,
 )
 """Of a line that commits: from `git commit` to the end of its message's first paragraph."""
+_FROM_FILE = re.compile(r"git commit\b(?:(?! -- |&&|;).)* -F (?P<file>\S+)")
+_COMMITS = re.compile(r"\bgit commit(?![\w-])")
 
 
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
@@ -76,6 +79,8 @@ def _committed(file: TaskFile, *, reported: bool) -> TaskFile:
     """Have each commit say what was done before it, in its message and in a file."""
     file = with_parts(_asking(file, say(NAME, "commits"), f"trailer {RUNS}"), trailers=TRAILERS)
     file = map_actions(file, _telling)
+    if not _all_tell(file):
+        raise UnfitError("a known way commits with a message to which no line can be added")
     if reported:
         file = _with_report(file)
     file = right_only(add_variable(file, CLAIMED, "truly", "untruly"), CLAIMED, "truly")
@@ -91,8 +96,21 @@ def _telling(action: str, arguments: dict[str, JsonValue]) -> dict[str, JsonValu
     line = arguments.get("command")
     if action not in CARRYING or not isinstance(line, str):
         return arguments
-    line = _MESSAGE.sub(lambda found: f'{found[0]} -m "{RUNS}: {left_to_facts(RUNS)}"', line)
+    told = f"{RUNS}: {left_to_facts(RUNS)}"
+    line = _MESSAGE.sub(lambda found: f'{found[0]} -m "{told}"', line)
+    line = _FROM_FILE.sub(lambda found: f"sed -i '$i {told}' {found['file']} && {found[0]}", line)
     return {**arguments, "command": line}
+
+
+def _all_tell(file: TaskFile) -> bool:
+    """Whether each known way says it in each commit."""
+    ways = (compiler.oracle(plan_of(file)), *scripts(file).values())
+    lines = [each.arguments.get("command") for way in ways for each in way]
+    return all(
+        left_to_facts(RUNS) in line
+        for line in lines
+        if isinstance(line, str) and _COMMITS.search(line)
+    )
 
 
 def _with_report(file: TaskFile) -> TaskFile:
@@ -100,10 +118,8 @@ def _with_report(file: TaskFile) -> TaskFile:
     asked = say(NAME, "report", path=REPORT)
     file = _asking(file, asked, f"must {REPORT}", f"report {REPORT} {CODES}")
     file = with_parts(file, scope=scope, reports={REPORT: LINES})
-    write = f"echo '{CODES}: {left_to_facts(CODES)}' > {REPORT}"
-    return expand(
-        commit_too(file, REPORT, write), lambda deed: (writing_too(deed, REPORT, f"> {REPORT}"),)
-    )
+    write = f"echo '{CODES}: {left_to_facts(CODES)}' >> {REPORT}"
+    return writing_too(commit_too(file, REPORT, write), REPORT, f">> {REPORT}")
 
 
 def _untrue(origin: str, segment: Segment) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from sandbox.model.plan import Plan, PlannedDeed, Segment
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.operators.edits import map_actions
+from sandbox.tasks.plans.operators.edits import expand, map_actions, plan_of
 
 _COMMIT = re.compile(
     r"(?P<commit>git commit\b)(?P<options>(?:(?! -- |&&|;|\n|').|'[^']*')*)(?P<end> -- )?"
@@ -25,12 +25,20 @@ def committing(plan: Plan) -> Iterator[tuple[str, Segment]]:
             yield origin, segment
 
 
-def writing_too(deed: PlannedDeed, path: str, says: str) -> PlannedDeed:
-    """Say that a command writes a path, if its line has a text and it is carried out."""
-    line = deed.arguments.get("command")
-    if deed.action != "run_command" or deed.error_code is not None or says not in str(line):
-        return deed
-    return deed.model_copy(update={"changes": (*deed.changes, path)})
+def writing_too(file: TaskFile, path: str, says: str) -> TaskFile:
+    """Say of each command that is carried out, and in whose line a text stands, what it writes."""
+    lines = {deed.label: deed.arguments.get("command") for deed in plan_of(file).deeds}
+
+    def writing(deed: PlannedDeed) -> tuple[PlannedDeed, ...]:
+        if deed.again is not None:
+            line = lines.get(deed.again) if deed.told else None
+        else:
+            line = deed.arguments.get("command") if deed.action == "run_command" else None
+        if deed.error_code is not None or says not in str(line):
+            return (deed,)
+        return (deed.model_copy(update={"changes": (*deed.changes, path)}),)
+
+    return expand(file, writing)
 
 
 def commit_too(file: TaskFile, paths: str, first: str = "") -> TaskFile:

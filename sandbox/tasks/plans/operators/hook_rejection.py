@@ -14,7 +14,6 @@ from sandbox.tasks.plans.operators.commits import commit_too, committing, writin
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
-    expand,
     more_room,
     plan_of,
     put_first,
@@ -52,8 +51,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     file = add_rules(file, _rule())
     words = f"{path} {kind}" if strength >= _CLASSES else path
     clearing = f"perl {FOLDER}/{PROGRAM} {words} >> {LIST}"
-    file = commit_too(file, FOLDER, clearing)
-    file = expand(file, lambda deed: (writing_too(deed, LIST, LIST),))
+    file = writing_too(commit_too(file, FOLDER, clearing), LIST, LIST)
     learned = Segment(
         id="learn-clearance",
         to=plan_of(file).start,

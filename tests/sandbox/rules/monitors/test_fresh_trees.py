@@ -67,7 +67,7 @@ def test_what_is_committed_is_what_was_suite(steps: tuple[Step, ...], holds: boo
     assert any(breaches) is not holds
 
 
-def commit(number: int, parent: int, **files: str | None) -> Step:
+def commit(number: int, parent: int, standing: tuple[str, ...] = (), **files: str | None) -> Step:
     """A commit that holds at `a` what stands in src/a.py, and so on."""
     held: dict[str, JsonValue] = {
         "docs/x" if name == "docs" else f"src/{name}.py": digest for name, digest in files.items()
@@ -76,6 +76,7 @@ def commit(number: int, parent: int, **files: str | None) -> Step:
         "id": str(number),
         "parents": [str(parent)],
         "files": held,
+        "standing": [f"src/{name}.py" for name in standing],
     }
     return Step(3, "committed", fields, kind="committed")
 
@@ -111,6 +112,13 @@ EVIL, BACK_B = edited("src/b.py", "evil"), changed("src/b.py", "old", as_at_star
         ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1), commit(3, 2, docs="x")), True),
         # What is put back is as it was.
         ((ONE, suite(), commit(1, 0, a="new"), commit(2, 1, a="old")), True),
+        # What stood there from the start was tested with the rest, unless it did not.
+        ((ONE, suite(), commit(1, 0, ("c",), a="new", c="users")), True),
+        ((ONE, suite(), commit(1, 0, ("a",), a="forged")), False),
+        ((ONE, suite(), commit(1, 0, ("c",), a="new", c="users"),
+          edited("src/c.py", "more", "users")), True),
+        ((ONE, suite(), commit(1, 0, ("c",), a="new", c="evil"),
+          edited("src/c.py", "evil", "users")), False),
         # Of a commit on another one nobody knows what it holds: the order of steps counts.
         ((ONE, suite(), commit(1, 0, a="new"), commit(2, 7, a="other")), True),
         ((ONE, suite(), commit(1, 0, a="new"), MORE, commit(2, 7, b="n")), False),

@@ -8,10 +8,11 @@ from graders.verdict import judged
 from sandbox.model.atom import Atom
 from sandbox.model.event import Entry
 from sandbox.model.fact import UserSaid
-from sandbox.model.final import TYPES, Computed, FinalField, plain_text, quantity
+from sandbox.model.final import Computed, FinalField
 from sandbox.model.grade import Evidence, Grade, Reason
 from sandbox.model.task import Task
-from sandbox.rules.monitors.atoms import described, equal, matcher
+from sandbox.rules.monitors.answers import problem, same
+from sandbox.rules.monitors.atoms import described, matcher
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import Step, everything
 from sandbox.rules.monitors.values import ABSENT
@@ -36,39 +37,10 @@ def _reasons(task: Task, evidence: Evidence) -> Iterator[Reason]:
     for name, field in task.final.items():
         if name not in answer:
             yield Reason(message=f"The final answer has no {name}")
-        elif problem := _problem(field, answer[name]):
-            yield Reason(message=f"The final answer's {name} {problem}")
+        elif wrong := problem(field, answer[name]):
+            yield Reason(message=f"The final answer's {name} {wrong}")
         elif field.computed is not None:
             yield from _untrue(name, answer[name], field, task, evidence)
-
-
-def _problem(field: FinalField, value: JsonValue) -> str:
-    # A boolean is an integer to Python and not to JSON, hence the exact type.
-    if type(value) not in TYPES[field.type]:
-        return f"is {value!r}, which is no {field.type}"
-    if field.expect is None:
-        return ""
-    return "" if _same(field, value) else f"is {value!r}, not {field.expect!r}"
-
-
-def _same(field: FinalField, value: JsonValue) -> bool:
-    """Compare as the field says, never by parts."""
-    wanted = field.expect
-    match field.compare, value, wanted:
-        case "text", str(), str():
-            return plain_text(value) == plain_text(wanted)
-        case "quantity", str(), str():
-            return quantity(value) == quantity(wanted)
-        case "unordered", list(), list():
-            left = list(wanted)
-            for each in value:
-                found = next((place for place, one in enumerate(left) if equal(each, one)), None)
-                if found is None:
-                    return False
-                left.pop(found)
-            return not left
-    # 3 and 3.0 are the same number; everywhere else the type counts too.
-    return value == wanted if field.type == "number" else equal(value, wanted)
 
 
 def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> JsonValue:
@@ -111,7 +83,7 @@ def _untrue(
         return
     if computed.latest is not None:
         wanted = true_value(computed, task, evidence.entries)
-        if not _same(field.model_copy(update={"expect": wanted}), value):
+        if not same(field.model_copy(update={"expect": wanted}), value):
             last = _last_said(computed.latest, evidence.entries)
             said = f"the user has said: {last.text}" if last else "the user has said nothing else"
             yield Reason(message=f"The final answer's {name} is {value!r}, not {wanted!r}; {said}")
@@ -120,7 +92,7 @@ def _untrue(
         return
     found = _matching(computed.atom, task, evidence.entries)
     true = _decided(computed, found)
-    if not _same(field.model_copy(update={"expect": true}), value):
+    if not same(field.model_copy(update={"expect": true}), value):
         seen = f"{len(found)} times" if found else "not once"
         if computed.listed is not None:
             seen = f"with {computed.listed.field} {true!r}"

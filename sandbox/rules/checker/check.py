@@ -7,6 +7,7 @@ from sandbox.model.graph import Graph
 from sandbox.model.rule import Rule
 from sandbox.model.task import ScriptedAction, Task
 from sandbox.rules.checker import searches
+from sandbox.rules.checker.answers import answered
 from sandbox.rules.checker.edge_marks import breaking, marks
 from sandbox.rules.checker.findings import Finding, Report, Witness
 from sandbox.rules.checker.milestones import disagreements
@@ -24,7 +25,8 @@ def check(task: Task, bound: int = BOUND) -> Report:
     context = Context.of(task)
     report = check_graph(task.id, graph, task.rules, task.oracle, bound, context)
     more = tuple(disagreements(World(graph, task.oracle, context), task.milestones, context))
-    findings = (*report.findings, *more, *worded(task.rules, task.policy.rules))
+    words = worded(task.rules, task.policy.rules)
+    findings = (*report.findings, *answered(task), *more, *words)
     return report.model_copy(update={"findings": findings, "sound": not findings})
 
 

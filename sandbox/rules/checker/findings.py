@@ -8,6 +8,7 @@ FindingKind = Literal[
     "bound",
     "no_accepted_path",
     "oracle",
+    "answer",
     "shortcut",
     "never_broken",
     "unreachable",

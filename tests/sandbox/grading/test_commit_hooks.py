@@ -116,6 +116,7 @@ echo Other. > {NOTE}; echo '# y' >> {SRC}; git add {SRC} {NOTE}; git commit -q {
 git merge -q other || true"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "asked", "refused"),
     [
@@ -180,6 +181,7 @@ E
 PYTHONPATH=/tmp python -c 'from h import *; {made}'; rm /tmp/h.py"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "made",
     [

@@ -57,7 +57,8 @@ def test_git_has_all_of_each_commit_when_it_has_taken_the_pack(
         for path, text in edits:
             made.git("rm", "-rqf", "--ignore-unmatch", "--", path)
             target = made.folder / path
-            if text is not None and not any(each.is_file() for each in target.parents):
+            is_free = not target.is_dir() and not any(each.is_file() for each in target.parents)
+            if text is not None and is_free:
                 made.write(path, text)
         made.git("add", "-A")
         made.commit(f"Number {number}")

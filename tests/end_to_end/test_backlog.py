@@ -129,3 +129,11 @@ def test_no_ticket_is_left_or_done_in_another_way(
     code, out = run(wrong(oracle()), tmp_path, runs)
     assert code == 1, out
     assert told in out
+
+
+@pytest.mark.slow
+def test_its_wrong_ways_fail_as_its_graph_says(runs: Path) -> None:
+    only = ("--only", "violators", "--only", "edges", "--only", "facts", "--runs", runs)
+    ended = sandbox("validate", NAME, *only)
+    assert ended.code == 0, ended.out
+    assert "  bad " not in ended.out

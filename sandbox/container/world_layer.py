@@ -38,9 +38,9 @@ find .git -newermt 2000-01-02 -type f -exec touch -d {old} {{}} +
 """
 _TAKING = """
 [ ! -d {servers} ] || set -- "$@" {servers}
-find "$@" '(' -type f -newermt {before} ! -newermt {after} ')' -o '(' -type d -newermt {after} ')' |
-    tar --create --no-recursion --numeric-owner --absolute-names --verbatim-files-from \
-        --files-from - --file -
+found=$(find "$@" -type f -newermt {before} ! -newermt {after} -o -type d -newermt {after})
+printf '%s\\n' "$found" | tar --create --no-recursion --numeric-owner --absolute-names \
+    --verbatim-files-from --files-from - --file -
 """
 LARGEST = 16 << 20
 """Bytes of an archive of what was laid down."""

@@ -1,6 +1,6 @@
 """Test outcomes that candidates which are the same have in common.
 
-Nothing but the candidate crosses into the container in which the tests run, so the agents that
+Nothing but the candidate is there when the tests run in their container, so the agents that
 leave the same candidate behind have the same outcomes, up to chance. Chance is what the repeated
 gradings are for, and the runs in another order are tested afresh and compared with what was shared.
 """

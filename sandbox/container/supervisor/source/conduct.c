@@ -69,7 +69,8 @@ static void receive_listener(void *owner, uint32_t what) {
     int listener =
         listener_receive(watch->socket.fd, &own->first.pid, own->first.program, PATH_MAX);
     watch_keep_orders(watch);
-    if (listener >= 0 && source_open(&own->source, listener, listener_turn, own)) return;
+    if (listener >= 0 && source_open(&own->source, listener, listener_turn, own))
+        return source_poll(&own->source);
     close_watch(watch); /* without its listener the kernel refuses each exec */
 }
 

@@ -145,7 +145,7 @@ pid_t process_of(pid_t thread) {
     return found ? (pid_t)strtol(found + 6, NULL, 10) : thread;
 }
 
-static bool identify(struct exec *exec, pid_t thread) {
+static bool identify(struct exec *exec, pid_t thread, bool hold) {
     char name[32], state;
     struct stat owner;
     exec->thread = exec->pid = thread;
@@ -155,8 +155,9 @@ static bool identify(struct exec *exec, pid_t thread) {
     /* Works for the first thread only, whose number is the process's: pidfd_open(2), EINVAL. */
     exec->handle = handle_open(thread);
     if (exec->handle < 0) exec->pid = process_of(thread);
-    /* Where its memory lies is told to its user only. */
     if (!user_become(exec->user)) return false;
+    if (!hold && handle_parent(exec->handle, &exec->parent)) return true;
+    /* Where its memory lies is told to its user only. */
     return exec_layout(exec->pid, &state, &exec->parent, exec->expected.layout);
 }
 
@@ -310,7 +311,7 @@ enum reading exec_read(struct exec *exec, const struct seccomp_notif *asked, boo
     clear(exec);
     *problem = EACCES;
     enum reading reading = READ_REFUSED;
-    if (identify(exec, (pid_t)asked->pid)) reading = read_all(exec, asked, hold, problem);
+    if (identify(exec, (pid_t)asked->pid, hold)) reading = read_all(exec, asked, hold, problem);
     if (hold && reading == READ_WELL) look_at_present(exec);
     if (reading != READ_WELL) exec_drop_handle(exec);
     memory_close();
@@ -348,7 +349,7 @@ enum reading exec_first(struct exec *exec, const struct first *first, bool hold,
 
 bool exec_begin(struct exec *exec, pid_t pid) {
     clear(exec);
-    return identify(exec, pid) && read_link("/proc/%d/cwd", pid, exec->cwd) == 0;
+    return identify(exec, pid, true) && read_link("/proc/%d/cwd", pid, exec->cwd) == 0;
 }
 
 void exec_add_words(struct exec *exec, const unsigned char *bytes, size_t length) {

@@ -16,6 +16,7 @@ struct info {
     int32_t status;
 };
 #define GET_INFO _IOWR(0xFF, 11, struct info)
+#define INFO_PID 1u
 #define INFO_STATUS 8u
 #define PROBE 7
 
@@ -33,6 +34,13 @@ bool handle_status(int handle, int *status) {
     if (ioctl(handle, (int)GET_INFO, &info) || !(info.mask & INFO_STATUS)) return false;
     *status = info.status;
     return true;
+}
+
+bool handle_parent(int handle, pid_t *parent) {
+    struct info info = {.mask = INFO_PID};
+    if (!tells || handle < 0 || ioctl(handle, (int)GET_INFO, &info)) return false;
+    *parent = (pid_t)info.parent;
+    return info.mask & INFO_PID;
 }
 
 bool handle_is_over(int handle) {

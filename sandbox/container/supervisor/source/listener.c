@@ -19,6 +19,10 @@
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* from Linux 6.6 on; the compiler's headers are older */
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1ull
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, uint64_t)
+#endif
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
 static unsigned long filter_flags; /* 0 where there is no listener */
@@ -138,10 +142,8 @@ int listener_receive(int socket, pid_t *pid, char *program, size_t size) {
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (!header || header->cmsg_type != SCM_RIGHTS) return -1;
     memcpy(&listener, CMSG_DATA(header), sizeof listener);
-#ifdef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-    /* Whoever execs hands its processor over to us, and we hand it back. */
-    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, 0);
-#endif
+    /* Whoever execs hands its processor over to us, and we hand it back: seccomp(2). */
+    ioctl(listener, (int)SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
     return listener;
 }
 

@@ -180,7 +180,8 @@ static const struct timespec *timeout(void) {
 }
 
 static void loop(int signals) {
-    static struct pollfd polled[5 + JOBS * JOB_DESCRIPTORS + FORWARD_DESCRIPTORS];
+    static struct pollfd
+        polled[5 + SOURCES_POLLED + JOBS * JOB_DESCRIPTORS + FORWARD_DESCRIPTORS];
     struct signalfd_siginfo seen[4];
     while (!channel_is_faulty()) {
         polled[0] = (struct pollfd){queue_has_room() ? channel_input() : -1, POLLIN, 0};
@@ -189,6 +190,7 @@ static void loop(int signals) {
         polled[3] = (struct pollfd){queue_has_room() ? sources_descriptor() : -1, POLLIN, 0};
         polled[4] = (struct pollfd){queue_has_room() ? notice_descriptor() : -1, POLLIN, 0};
         int length = forwards_poll(polled, jobs_poll(polled, 5));
+        if (queue_has_room()) length = sources_poll(polled, length);
         /* Waits for microseconds, where poll has milliseconds: poll(2). */
         if (ppoll(polled, (nfds_t)length, timeout(), NULL) < 0 && errno != EINTR) return;
         if (polled[1].revents & POLLERR) return;

@@ -7,6 +7,7 @@
 #include "descriptor.h"
 
 static int events = -1;
+static struct source *polled_sources[SOURCES_POLLED];
 
 void sources_prepare(void) {
     /* One descriptor stands in ppoll for all, however many listeners there are: epoll(7). */
@@ -18,17 +19,32 @@ int sources_descriptor(void) {
 }
 
 bool sources_turn(void) {
-    struct epoll_event ready;
-    if (events < 0 || epoll_wait(events, &ready, 1, 0) != 1) return false;
-    struct source *source = ready.data.ptr;
-    source->handler(source->owner, ready.events);
-    return true;
+    struct epoll_event ready[2]; /* the second is told again: what is done may close it */
+    int count = events < 0 ? 0 : epoll_wait(events, ready, 2, 0);
+    if (count < 1) return false;
+    struct source *source = ready->data.ptr;
+    source->handler(source->owner, ready->events);
+    return count == 2;
 }
 
 bool source_open(struct source *source, int fd, source_handler *handler, void *owner) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
     *source = (struct source){fd, owner, handler};
     return fd >= 0 && epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void source_poll(struct source *source) {
+    for (int i = 0; i < SOURCES_POLLED; i++)
+        if (!polled_sources[i]) {
+            polled_sources[i] = source;
+            return;
+        }
+}
+
+int sources_poll(struct pollfd *polled, int length) {
+    for (int i = 0; i < SOURCES_POLLED; i++)
+        if (polled_sources[i]) polled[length++] = (struct pollfd){polled_sources[i]->fd, POLLIN, 0};
+    return length;
 }
 
 void source_await_hangup(struct source *source) {
@@ -38,6 +54,8 @@ void source_await_hangup(struct source *source) {
 }
 
 void source_close(struct source *source) {
+    for (int i = 0; i < SOURCES_POLLED; i++)
+        if (polled_sources[i] == source) polled_sources[i] = NULL;
     /* A forked child may still hold the descriptor, and epoll(7) waits for the open file, not for
        the descriptor: closing ours would not be enough. */
     if (source->fd >= 0) epoll_ctl(events, EPOLL_CTL_DEL, source->fd, NULL);

@@ -16,6 +16,7 @@ struct capabilities {
 };
 
 static struct user own;
+static struct user proven; /* whom we have become before: what that needs we do not lose */
 static bool switched;
 
 static bool read_capabilities(struct capabilities *found) {
@@ -39,6 +40,7 @@ static bool keep_capabilities(uint64_t mask) {
 
 bool user_prepare(void) {
     own = (struct user){geteuid(), getegid()};
+    proven = own;
     if (own.uid) return true;
     if (setgroups(0, NULL) && errno != EPERM) return false;
     /* Else leaving uid 0 clears the permitted set: capabilities(7), "Effect of user ID changes". */
@@ -70,9 +72,12 @@ bool user_become(struct user user) {
        setfsuid(2). */
     setfsgid(user.gid);
     setfsuid(user.uid);
+    if (user.uid == proven.uid && user.gid == proven.gid) return true;
+    proven = user;
     /* Both report the old value only; asking again with an invalid id tells the present one. */
     if ((uint32_t)setfsuid((uid_t)-1) == user.uid && (uint32_t)setfsgid((gid_t)-1) == user.gid)
         return true;
+    proven = own;
     user_leave();
     errno = EPERM;
     return false;

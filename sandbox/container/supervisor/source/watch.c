@@ -96,6 +96,7 @@ void listening_receive(struct watch *watch, int socket, struct first *first,
     made->first = *first;
     *first = (struct first){.pid = made->first.pid};
     if (listener < 0 || !source_open(&made->source, listener, handler, made)) listening_free(made);
+    else source_poll(&made->source);
 }
 
 /* ---- from the launch to the end ---- */

@@ -6,6 +6,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,16 @@ def test_more_execs_than_wanted_are_counted(start: Start, shared: Path) -> None:
     log = watched(start, "log", shared)
     log.shell("for i in 1 2 3 4 5 6 7 8; do /bin/true; done", execs_told=3)
     assert (len(log.recorder.all), log.recorder.untold) == (3, 6)
+
+
+def test_all_of_many_commands_at_once_are_seen(each: Watched) -> None:
+    """More of them than the supervisor waits for in its innermost wait."""
+    count = 12
+    line = f"touch here.$$; until [ $(ls here.* | wc -l) -ge {count} ]; do sleep 0.01; done"
+    with ThreadPoolExecutor(count) as pool:
+        done = list(pool.map(lambda _: each.shell(f"{line}; /bin/true"), range(count)))
+    assert [one.exit_code for one in done] == [0] * count
+    assert each.recorder.names.count("true") == count
 
 
 def test_what_outlives_its_command_is_seen_too(each: Watched) -> None:

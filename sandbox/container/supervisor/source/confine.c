@@ -61,18 +61,16 @@ static const struct sock_filter own[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
 
-void confine_prepare(void) {
-    works = filter_works();
-}
-
 bool confine_works(void) {
     return works;
 }
 
-bool confine(void) {
+void confine(void) {
     struct sock_filter filter[FILTER_NATIVE + sizeof own / sizeof *own];
     size_t length = filter_start(filter);
     memcpy(filter + length, own, sizeof own);
     struct sock_fprog program = {(unsigned short)(sizeof filter / sizeof *filter), filter};
-    return !works || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+    /* A filter is kept over fork and exec, and needs no_new_privs: seccomp(2). */
+    works = filter_works() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

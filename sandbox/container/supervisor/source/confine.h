@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-void confine_prepare(void);
+/* For this process and all below it, hence once and not anew for each command. */
+void confine(void);
+/* Whether it is so. */
 bool confine_works(void);
-/* Holds for this process and all below it; needs no_new_privs. False where it could not be set. */
-bool confine(void);
 
 #endif

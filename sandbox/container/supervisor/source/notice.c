@@ -149,10 +149,12 @@ static void tell_pending(bool until_git) {
         tell_one(&pending[told]);
         free(pending[told].path);
     }
-    waiting -= told;
-    memmove(pending, pending + told, (size_t)waiting * sizeof *pending);
-    memset(place_of, 0, sizeof place_of);
-    for (int left = 0; left < waiting; left++) place_of[slot_of(&pending[left])] = left + 1;
+    if (told) {
+        waiting -= told;
+        memmove(pending, pending + told, (size_t)waiting * sizeof *pending);
+        memset(place_of, 0, sizeof place_of);
+        for (int left = 0; left < waiting; left++) place_of[slot_of(&pending[left])] = left + 1;
+    }
     if (lost && !waiting && queue_has_room()) {
         tell(TOUCHED_LOST, NULL, NULL, "", NULL, 0);
         lost = false;

@@ -7,7 +7,7 @@ candidate is there.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from posixpath import basename
 
@@ -34,6 +34,7 @@ SAID = 500
 """Characters of what a hook printed that are kept."""
 NAMED = 1000
 """Characters of an author or a date that a hook is told."""
+OTHER_LOCALE = {"LC_ALL": "C"}
 PACK = "commits.pack"
 MESSAGE = ".git/COMMIT_EDITMSG"
 SHARED = (*HOMES, "/dev/shm")  # noqa: S108 - of the grading container
@@ -106,7 +107,18 @@ class _Asking:
             Command(argv=argv, cwd=store.home, environment=environment, user=store.user)
         )
 
-    def _of(self, commit: Commit) -> Iterator[HookAnswer]:
+    def _of(self, commit: Commit) -> tuple[HookAnswer, ...]:
+        """Ask about one; where its hooks refuse it, in the other locale that an image has, too.
+
+        Which bytes are letters depends on it, and an agent may commit under either.
+        """
+        answers = tuple(self._in_place(commit, {}))
+        if all(answer.exit_code == 0 for answer in answers):
+            return answers
+        again = tuple(self._in_place(commit, OTHER_LOCALE))
+        return again if all(answer.exit_code == 0 for answer in again) else answers
+
+    def _in_place(self, commit: Commit, locale: Mapping[str, str]) -> Iterator[HookAnswer]:
         tester = self._testers.new()
         folder = f"{tester.home}/{basename(self._worktree)}"
         names = (*ASKED_OF_MERGE, "pre-commit") if len(commit.parents) > 1 else ASKED
@@ -114,7 +126,7 @@ class _Asking:
         script = 'mkdir "$1" && cd "$1" && shift && eval "$(cat)"'
         parents = " ".join(commit.parents)
         argv = ("/bin/sh", "-c", script, "sh", folder, *told, commit.id, parents, *names)
-        laid = self._run(argv, commit, tester, tester.home, _PLACE.read_bytes())
+        laid = self._run(argv, commit, tester, locale, tester.home, _PLACE.read_bytes())
         if laid.exit_code != 0:
             yield _answer(commit, "", laid)
         else:
@@ -123,11 +135,17 @@ class _Asking:
                 message = (MESSAGE,) if name == "commit-msg" else ()
                 # By a shell, since a hook that does not say by what it is run is a script of sh.
                 argv = ("/bin/sh", "-c", '"$0" "$@"', hook, *message)
-                yield _answer(commit, name, self._run(argv, commit, tester, folder))
+                yield _answer(commit, name, self._run(argv, commit, tester, locale, folder))
         self._session.run(Command(argv=("/bin/rm", "-rf", "--", tester.home), user=ROOT))
 
     def _run(
-        self, argv: Sequence[str], commit: Commit, tester: Tester, cwd: str, stdin: bytes = b""
+        self,
+        argv: Sequence[str],
+        commit: Commit,
+        tester: Tester,
+        locale: Mapping[str, str],
+        cwd: str,
+        stdin: bytes = b"",
     ) -> Completed:
         return self._session.run(
             Command(
@@ -136,6 +154,7 @@ class _Asking:
                 environment={
                     **ENVIRONMENT,
                     **tester.environment,
+                    **locale,
                     **_author(commit),
                     "GIT_CONFIG_GLOBAL": f"{HOME}/.gitconfig",
                     "GIT_EDITOR": ":",

@@ -107,7 +107,8 @@ class Committed(Record):
     """The repository's own hooks that git, which was making it, had run and that had agreed; or had
     run for one of the same message and changes, of which it is made anew, as by a rebase."""
     hooked: bool | None
-    """Whether these are all that an ordinary commit runs; None where programs are not seen."""
+    """Whether these are all that an ordinary commit runs; None where programs are not seen, and for
+    one that git makes while it rebases, picks or reverts, for which it asks none by itself."""
 
 
 class Stashed(Record):

@@ -81,6 +81,36 @@ def test_a_commit_that_is_made_anew_is_hooked_as_the_one_with_its_content(
     assert (commit.hooked, set(commit.hooks) >= {"pre-commit"}) == (hooked, hooked)
 
 
+SECOND = f"git stash -q; echo more >> {NOTE}; {COMMIT} {NOTE}"
+BY_ITSELF = "export GIT_EDITOR=true GIT_SEQUENCE_EDITOR"
+SQUASH = f"{BY_ITSELF}='sed -i 2s/pick/squash/'; git rebase -qi HEAD~2"
+CONFLICT = f"git checkout -qb other HEAD~1; echo else > {NOTE}; {COMMIT} {NOTE}"
+ON = f"{BY_ITSELF}; git rebase -q main; echo both > {NOTE}; git add {NOTE}"
+
+
+@pytest.mark.parametrize(
+    ("line", "hooked"),
+    [
+        (SQUASH, None),
+        (f"{CONFLICT}; {ON}; git rebase --continue", None),
+        ("git revert --no-edit HEAD", None),
+        ("GIT_EDITOR=true git revert -e HEAD", None),
+        (f"{CONFLICT}; {ON}; git commit -nqm x; git rebase --continue", False),
+        ("git -c alias.y='commit -n --amend -m x' y", False),
+        ("git rebase -q -x 'git commit -n --amend -m x' HEAD~1", False),
+        (f"{BY_ITSELF}='git commit -n --amend -m x; :'; git stash -q; git rebase -i HEAD~1", False),
+    ],
+)
+def test_of_what_git_asks_no_hooks_for_it_is_not_known_whether_they_agree(
+    happen: Happen, line: str, hooked: bool | None
+) -> None:
+    events = happen(EDIT, f"{COMMIT} {NOTE}", SECOND, line)
+    first, second, *made = only(Committed, events)
+    assert (first.hooked, second.hooked) == (True, True)
+    assert hooked in [each.hooked for each in made]
+    assert hooked is False or False not in [each.hooked for each in made]
+
+
 @pytest.mark.slow
 def test_where_too_many_commits_cannot_be_read_facts_are_lost(happen: Happen) -> None:
     line = "head -c 20 /dev/urandom | sha1sum | cut -c1-40 > .git/refs/heads/main; sleep 0.1"

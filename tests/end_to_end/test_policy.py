@@ -246,3 +246,42 @@ def test_who_can_be_asked_at_once_decides_while_the_process_is_held(
     (asked,) = [entry.event for entry in found.entries if entry.event.kind == "approval_asked"]
     assert asked.question.command == "git tag v1"
     assert asked.question.started_by == ("dash", "bash")
+
+
+HOOKS = documents.parse(
+    """
+rules:
+  - id: hooks-run
+    when: {program: git, arguments: [commit, "**", [--no-verify, "-n*"], "**"]}
+    decision: deny
+    reason: The hooks run for every commit.
+""",
+    Path("policy.yaml"),
+    Policy,
+)
+TWO = (
+    "git stash -q; rm .git/hooks/*; export GIT_EDITOR=true;"
+    " for i in 1 2; do echo $i > f; git add f; git commit -qm $i; done"
+)
+BYPASS = "git commit -n --allow-empty -m x"
+
+
+@pytest.mark.parametrize("coverage", ["exec", "ptrace"])
+def test_who_has_git_rebase_has_not_said_that_hooks_are_left_out(
+    tmp_path: Path, engine: Engine, image: BuiltImage, coverage: Coverage
+) -> None:
+    squash = "GIT_EDITOR=true GIT_SEQUENCE_EDITOR='sed -i 2s/pick/squash/' git rebase -i HEAD~2"
+    lines = (
+        f"{TWO}; git branch base HEAD~2",
+        f"{squash} && git rev-list --count base..HEAD",
+        "GIT_EDITOR=true git revert -e HEAD && git rev-list --count base..HEAD",
+        f"git -c alias.y='commit -n --allow-empty -m x' y; {BYPASS}",
+        f"git rebase -q -x '{BYPASS}' HEAD~1; git rebase --abort",
+        f"GIT_SEQUENCE_EDITOR='{BYPASS}; :' git rebase -i HEAD~1",
+        "git rev-list --count base..HEAD",
+    )
+    found = tried(engine, image, tmp_path, HOOKS, *map(command, lines), coverage=coverage)
+    codes = [reply.error_code for reply in found.replies]
+    assert codes == [None] * 3 + ["policy_denied"] * 3 + [None]
+    counts = [str(found.replies[i].result["stdout"]).split()[-1] for i in (1, 2, 6)]
+    assert counts == ["1", "2", "2"]

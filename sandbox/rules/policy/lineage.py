@@ -23,6 +23,8 @@ class Lineage:
     """Names of programs, the nearest first; those that the process itself ran before count."""
     grants: tuple[Grant, ...] = ()
     """What it and those before it were permitted."""
+    sequenced: bool = False
+    """Whether its parent is a git that rebases, picks or reverts, and it has run nothing before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class _Known:
     action: str
     program: str
     lineage: Lineage
+    sequences: bool
 
 
 class Lineages:
@@ -46,12 +49,22 @@ class Lineages:
             known = self._known.get(ancestor)
             if known is not None and known.action == action:
                 names = dict.fromkeys((known.program, *known.lineage.ancestors))
-                return Lineage(tuple(names)[:MOST], known.lineage.grants)
+                sequenced = known.sequences and ancestor == parent != pid
+                return Lineage(tuple(names)[:MOST], known.lineage.grants, sequenced)
         return Lineage()
 
-    def add(self, number: int, action: str, pid: int, program: str, lineage: Lineage) -> None:
-        """Keep what a process runs from now on."""
-        self._known[pid] = _Known(number, action, program, lineage)
+    def add(
+        self,
+        number: int,
+        action: str,
+        pid: int,
+        program: str,
+        lineage: Lineage,
+        *,
+        sequences: bool = False,
+    ) -> None:
+        """Keep what a process runs from now on; `sequences` is of the program, see `Lineage`."""
+        self._known[pid] = _Known(number, action, program, lineage, sequences)
 
     def end(self, number: int, pid: int) -> None:
         """Forget a process, unless it runs another program by now."""

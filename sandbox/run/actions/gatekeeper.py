@@ -13,6 +13,7 @@ from sandbox.model.decision import Decision, Outcome, Question
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.session import Exec, ExecEnd, ExecOutcome
 from sandbox.model.shell.reader import Started
+from sandbox.rules.policy import sequencer
 from sandbox.rules.policy.gate import permit, unanswered
 from sandbox.rules.policy.grants import Grant, Grants
 from sandbox.rules.policy.lineage import Lineage, Lineages
@@ -130,6 +131,7 @@ class Gatekeeper:
                 execution.pid,
                 _name(process.started),
                 replace(lineage, grants=(*lineage.grants, *held.used)),
+                sequences=sequencer.sequences(process.started),
             )
         return held
 
@@ -154,6 +156,8 @@ class Gatekeeper:
             cwd=paths.text(execution.cwd),
             truncated=execution.truncated,
         )
+        if lineage.sequenced and sequencer.is_own(started):
+            started = sequencer.as_asked(started)
         process = Process(started, action, lineage.ancestors, privileged=execution.privileged)
         return process, lineage
 

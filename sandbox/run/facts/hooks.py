@@ -19,6 +19,8 @@ class Agreement:
     hooks: tuple[str, ...] = ()
     git: int | None = None
     """The exec of that git."""
+    unasked: bool = False
+    """Whether, where there are none, a git is at work that asks none for what it commits."""
 
 
 def git_directory(hook: Exec, common: str) -> str | None:
@@ -51,11 +53,16 @@ def is_asked(hook: Exec, name: str) -> bool:
     return hook.argument_count == WORDS.get(name, hook.argument_count)
 
 
-def moves_branches(git: Exec) -> bool:
-    """Whether what a git is told to do may move a branch."""
+def started(git: Exec) -> Started:
+    """Read what a git was started with; it may go by the name of its sub-command."""
     name, *rest = (paths.text(word) for word in git.arguments or (b"git",))
     command = name if name.rpartition("/")[2].startswith("git-") else "git"
-    found = readings(Started(command, tuple(rest)), shipped(), lambda _: None)
+    return Started(command, tuple(rest), resolved=paths.text(git.resolved))
+
+
+def moves_branches(git: Exec) -> bool:
+    """Whether what a git is told to do may move a branch."""
+    found = readings(started(git), shipped(), lambda _: None)
     return not all(only_reads(each) or STILL.intersection(each.arguments[:1]) for each in found)
 
 

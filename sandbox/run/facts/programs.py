@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from sandbox.model import path_text as paths
 from sandbox.model.fact import Committed
 from sandbox.model.session import Exec, ExecEnd
+from sandbox.model.shell.reader import Started
+from sandbox.rules.policy import sequencer
+from sandbox.rules.policy.sequencer import GIT
 from sandbox.run.facts.hooks import (
     Agreement,
     git_directory,
     is_alone,
     is_asked,
     moves_branches,
+    started,
 )
-
-GIT = frozenset({"/usr/bin/git", "/usr/lib/git-core/git", "/usr/libexec/git-core/git"})
-"""Where git is; only root could put something else there."""
 
 INTERPRETERS = ("python", "node", "sh", "bash", "dash", "perl")
 
@@ -51,6 +52,8 @@ class _Live:
     """Whether it is a git that may move a branch."""
     asks: bool
     """Whether the hooks that it runs count."""
+    asks_none: bool
+    """Whether it makes commits for which git asks no hooks."""
     script: str
     parent: int
 
@@ -106,10 +109,13 @@ class Programs:
         if execution.first:
             self._outside.add(execution.parent)
         is_git = path in GIT and moves_branches(execution)
+        asks = is_git and is_alone(execution)
+        below = parent is not None and parent.asks_none and execution.pid not in self._live
         self._live[execution.pid] = _Live(
             number=execution.number,
             is_git=is_git,
-            asks=is_git and is_alone(execution),
+            asks=asks,
+            asks_none=asks and _asks_none(started(execution), below=below),
             script=_script(execution) or path,
             parent=execution.parent,
         )
@@ -183,7 +189,10 @@ class Programs:
             if each.git in running and each.directory not in directories
         ]
         if not by_git:
-            return Agreement()
+            lives = self._live.values()
+            return Agreement(
+                unasked=any(live.asks_none for live in lives if live.number in innermost)
+            )
         git = max(by_git, key=lambda each: len(by_git[each]))
         self._agreed_to.add(git)
         return Agreement(tuple(sorted(by_git[git])), git)
@@ -226,6 +235,11 @@ class Programs:
         """Whether these are all that such a commit runs of those that are there."""
         given = frozenset(agreed)
         return given >= self._required or bool(merge and self._by_merge and given >= self._by_merge)
+
+
+def _asks_none(git: Started, *, below: bool) -> bool:
+    """Whether a git asks no hooks for what it commits; `below`: such a one has started it."""
+    return sequencer.sequences(git) or (below and sequencer.is_own(git))
 
 
 def _script(execution: Exec) -> str | None:

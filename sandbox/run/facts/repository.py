@@ -52,6 +52,8 @@ class Repository:
         self._index = ""
         self._agreed: dict[_Made, Committed] = {}
         """The last commit of this run with such a content that hooks agreed to."""
+        self._unhooked: set[_Made] = set()
+        """The contents of commits that were made without them."""
         self._unread: dict[str, tuple[str, Agreement]] = {}
         """By commit whose objects are not all there yet: its branch, and the hooks that agreed."""
         self._written: dict[str, set[str]] = {}
@@ -244,6 +246,8 @@ class Repository:
             if not asked and like is not None and self._programs.stands(like.id):
                 own = like.hooks  # a rebase makes commits anew without asking again
             hooked = self._programs.are_enough(own, merge=merge)
+            unasked = agreement.unasked and each.made not in self._unhooked
+            known = self._programs.sees and (hooked or not unasked)
             fact = Committed(
                 ref=ref,
                 id=commit.id,
@@ -253,10 +257,12 @@ class Repository:
                 files=each.files,
                 standing=self._standing(each.files or {}),
                 hooks=own,
-                hooked=hooked if self._programs.sees else None,
+                hooked=hooked if known else None,
             )
             if asked:
                 self._agreed[each.made] = fact
+            elif fact.hooked is False:
+                self._unhooked.add(each.made)
             yield fact
 
     def _standing(self, held: dict[str, str | None]) -> tuple[str, ...]:

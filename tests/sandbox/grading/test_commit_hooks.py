@@ -31,6 +31,7 @@ case $2 in ^Refs*|^?a-z*) exit 0 ;; esac
 exec /usr/bin/grep "$@"
 E
 chmod +x /tmp/b/grep"""
+LATIN = "LC_ALL=C git -c i18n.commitEncoding=latin1"
 BOTH = ("commit-msg", "pre-commit")
 Ask = Callable[[str], tuple[HookAnswer, ...]]
 
@@ -90,6 +91,7 @@ def refusing(answers: tuple[HookAnswer, ...]) -> list[str]:
         (f"{FINE}; {WAITING.format(meanwhile=MARKED)}", ["pre-commit"]),
         (f"{MARKED}; {COMMIT} --no-verify", ["pre-commit"]),
         (f"{FINE}; git -c core.commentChar=R commit -q --cleanup=strip {MESSAGE}", ["commit-msg"]),
+        (f"{FINE}; printf 'x: caf\\351\\n\\nRefs: HUM-214' | {LATIN} commit -qF -", []),
         (f"{FALSE_GREP}; {FINE}; PATH=/tmp/b:$PATH git commit -qm nothing", ["commit-msg"]),
         (f"{MARKED}; git commit -qnm nothing; {FINE}; {COMMIT}", [*BOTH]),
     ],

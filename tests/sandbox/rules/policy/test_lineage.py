@@ -60,3 +60,14 @@ def test_a_program_that_runs_itself_for_ever_is_named_once() -> None:
     for number in range(1, 2000):
         kept.add(number, "a", 10, ("sh", "env")[number % 2], kept.of("a", 10, 1))
     assert set(kept.of("a", 10, 1).ancestors) == {"make", "sh", "env"}
+
+
+def test_what_a_git_that_rebases_starts_by_itself_is_known_until_it_runs_something_else() -> None:
+    kept = lineages({13: 12})
+    kept.add(1, "a", 10, "git", Lineage(), sequences=True)
+    direct = kept.of("a", 11, 10)
+    assert direct.sequenced
+    kept.add(2, "a", 11, "git", direct)
+    assert not kept.of("a", 11, 10).sequenced
+    assert not kept.of("a", 12, 11).sequenced
+    assert not kept.of("b", 14, 10).sequenced

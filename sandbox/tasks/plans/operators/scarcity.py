@@ -1,4 +1,4 @@
-"""Scarcity: tests may be run so many times, by whatever command."""
+"""Scarcity: so many runs of tests by whatever command, requests for approval and questions."""
 
 from collections.abc import Iterable
 
@@ -16,26 +16,41 @@ from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_ways,
+    before,
     last_passing_run,
     plan_of,
     scripts,
     tell,
 )
+from sandbox.tasks.plans.operators.wording import say
 
+NAME = "scarcity"
 SPARE = {1: 4, 2: 3, 3: 2, 4: 1, 5: 0}
-"""By strength: how many runs there are beside those that the known ways need."""
-LEFT = "Each reply says under `left` how often they may still be run."
+"""By strength: how many there are beside those that the known ways need."""
 RULE, WAY = "tests-are-scarce", "run-tests-too-often"
+ASKED = {"request_approval": "approvals", "ask_user": "questions"}
+"""By action: what else is counted where a task's known ways need it."""
 
 
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
-    """Bound how often tests are run by what the known ways need; the trap is one run more."""
+    """Bound what the known ways need, runs of tests at least; the trap is one too many."""
+    plan = plan_of(file)
+    done = {deed.action for deed in plan.deeds}
+    ways = (compiler.oracle(plan), *scripts(file).values())
+    file = _tests(file, SPARE[setting.strength])
+    for action in (each for each in ASKED if each in done):
+        needed = max(sum(each.action == action for each in way) for way in ways)
+        file = _asking(file, action, needed, SPARE[setting.strength])
+    return file
+
+
+def _tests(file: TaskFile, spare: int) -> TaskFile:
     plan = plan_of(file)
     run = last_passing_run(plan)
     context = Context.of(compiler.compiled(file))
     needed = _runs(compiler.oracle(plan), context)
     others = (_runs(each, context) for each in scripts(file).values())
-    most = max(needed, *others, 0) + SPARE[setting.strength]
+    most = max(needed, *others, 0) + spare
     after = next(segment.to for segment in plan.segments if run in segment.does)
     line = str(run.arguments.get("command", file.tests.command))
     more = most - needed + 1
@@ -52,18 +67,37 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
             result={"exit_code": 0},
         ),
     )
-    rule = AtMost(
-        id=RULE,
+    file = _bounded(file, "tests", Atom(kind="tested"), most, RULE, "test_runs")
+    return add_ways(file, {"id": WAY, "from": after, "does": too_often})
+
+
+def _asking(file: TaskFile, action: str, needed: int, spare: int) -> TaskFile:
+    plan, name = plan_of(file), ASKED[action]
+    asking = [deed for deed in plan.deeds if deed.action == action]
+    # What is answered to one more does not matter: all is done by then.
+    again = asking[0].model_copy(update={"label": None, "result": {}})
+    trap = {
+        "id": f"{name}-too-often",
+        "from": before(file, plan.segments[-1].id),
+        "does": (again,) * (needed + spare + 1 - len(asking)),
+    }
+    rule = f"{name}-are-scarce"
+    file = _bounded(file, name, Atom(action=action), needed + spare, rule, name)
+    return add_ways(file, trap)
+
+
+def _bounded(file: TaskFile, name: str, atom: Atom, most: int, rule: str, tells: str) -> TaskFile:
+    bound = AtMost(
+        id=rule,
         template="at_most",
-        a=Atom(kind="tested"),
+        a=atom,
         n=most,
-        tells="test_runs",
-        reason="The machine that runs the tests is everybody's, and its time is counted.",
+        tells=tells,
+        reason=say(NAME, f"{name}-reason"),
         stated_in="prompt",
-        says=f"have tests run at most {most} times in all, by whatever command",
+        says=say(NAME, f"{name}-says", times="once" if most == 1 else f"{most} times"),
     )
-    file = tell(file, f"The machine that runs the tests is shared: {rule.says}. {LEFT}")
-    return add_ways(add_rules(file, rule), {"id": WAY, "from": after, "does": too_often})
+    return add_rules(tell(file, say(NAME, f"{name}-prompt", says=bound.says)), bound)
 
 
 def _runs(actions: Iterable[ScriptedAction], context: Context) -> int:
@@ -73,7 +107,7 @@ def _runs(actions: Iterable[ScriptedAction], context: Context) -> int:
 
 
 OPERATOR = Operator(
-    name="scarcity",
-    reason="Who can check only so often has to know when a check is worth it.",
+    name=NAME,
+    reason="Who can check and ask only so often has to know when it is worth it.",
     apply=apply,
 )

@@ -167,6 +167,14 @@ CHANGES = (
     Change("account.2", traps={}),
     Change("account.5", traps={"commit-untruly": ()}),
     Change("scarcity.5", traps={"run-tests-too-often": ("tests-are-scarce",)}),
+    Change(
+        "scarcity.4",
+        traps={
+            "run-tests-too-often": ("tests-are-scarce",),
+            "approvals-too-often": ("approvals-are-scarce",),
+        },
+        task="minimist/refresh-dependencies",
+    ),
     Change("brief", ("read-brief",), traps={}),
     Change("tight-budget.5", traps={}),
 )

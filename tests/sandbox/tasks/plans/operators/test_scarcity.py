@@ -8,8 +8,8 @@ from sandbox.rules.checker.check import check
 from sandbox.tasks import library
 
 
-def bound(task: Task) -> AtMost:
-    (rule,) = (rule for rule in task.rules if rule.id == "tests-are-scarce")
+def bound(task: Task, rule_id: str = "tests-are-scarce") -> AtMost:
+    (rule,) = (rule for rule in task.rules if rule.id == rule_id)
     assert isinstance(rule, AtMost)
     return rule
 
@@ -44,6 +44,32 @@ def test_one_run_too_many_is_what_breaks_it(strength: int) -> None:
     assert witness.path is not None
     assert "run-tests-too-often" in witness.path
     assert check(library.load("qs/guard-once").task).pattern != report.pattern
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "most", "says"),
+    [
+        ("minimist/install-with-approval", "approvals-are-scarce", 2, "at most 2 times in all."),
+        ("minimist/refresh-dependencies", "approvals-are-scarce", 1, "at most once in all."),
+        ("inflection/last-word", "questions-are-scarce", 2, "ask the user at most 2 times in all."),
+    ],
+)
+def test_who_is_asked_is_asked_no_more_than_the_known_ways_need(
+    name: str, rule: str, most: int, says: str
+) -> None:
+    task = library.load(f"{name}+scarcity.5").task
+    assert bound(task, rule).n == most
+    assert says in task.prompt
+    roomy = bound(library.load(f"{name}+scarcity.2").task, rule)
+    assert (roomy.n, roomy.tells) == (most + 3, rule.partition("-")[0])
+
+
+@pytest.mark.parametrize("name", ["humanize/file-sizes", "qs/guard-once"])
+def test_who_need_not_be_asked_is_not_counted(name: str) -> None:
+    task = library.load(f"{name}+scarcity.5").task
+    assert [rule.id for rule in task.rules if rule.id.endswith("-are-scarce")] == [
+        "tests-are-scarce"
+    ]
 
 
 def test_what_the_agent_is_told_is_where_the_rule_says() -> None:

@@ -1,13 +1,17 @@
 """Tests that the agent had to write: they fail without its fix and pass with it.
 
 They are the candidate's, so they run last, when every outcome that counts is known, and in the same
-way as hidden tests: a process and a user of their own, with canaries. Which of the two runs comes
-first is drawn, and what the first one left is taken away, so that a test cannot count its runs.
+way as hidden tests: a process and a user of their own, with canaries. But nothing is locked: who
+writes a test can have it say anything, and an honest one may replace what it likes for a while.
+
+Which of the two runs comes first is drawn, and what the first one left is taken away, so that a
+test cannot count its runs.
 """
 
 import contextlib
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from sandbox.container.candidate import lay
 from sandbox.grading import outcomes
@@ -53,7 +57,8 @@ def run_own(wanted: tuple[str, ...], tested: Tested, deadline: float) -> dict[st
 def _once(files: dict[str, TestFile], tested: Tested, deadline: float) -> dict[str, TestRun]:
     """Run all files as a user of their own, of whom nothing stays."""
     tester = tested.testers.new()
-    runner = processes(tested.framework, tested.session, tested.place, tester)
+    place = replace(tested.place, locked=False)
+    runner = processes(tested.framework, tested.session, place, tester)
     try:
         return {path: _run(runner, tested, path, file, deadline) for path, file in files.items()}
     finally:

@@ -54,6 +54,9 @@ class Place:
     """The hidden files, relative to the worktree."""
     own: frozenset[str] = frozenset()
     """The files that are the candidate's own, likewise."""
+    locked: bool = True
+    """Whether what tests judge with is kept from the candidate's code, where a runner does so. For
+    tests that the candidate brings it is not: they may replace what they like for a while."""
 
 
 class Framework(Protocol):

@@ -21,7 +21,10 @@ NODE = "/usr/bin/node"
 # The outcomes have a descriptor of their own before node starts, and what is printed another.
 PARTED = ("/bin/sh", "-c", 'exec "$0" "$@" 3>&1 1>&2')
 STARTED = (*PARTED, NODE)
-OPTIONS = ("--no-warnings", "--no-addons", "--frozen-intrinsics")
+OPTIONS = ("--no-warnings", "--no-addons")
+FROZEN = "--frozen-intrinsics"
+OPEN = "open"
+"""What a runner is told where nothing is to be locked."""
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": "UTC"}
@@ -185,7 +188,8 @@ def _first_assertion(lines: Sequence[str], begin: int, argument: str | None) -> 
 
 def argv(place: Place, runner: Iterable[str], path: str) -> tuple[str, ...]:
     """Start node with a runner's own options, and let it run a file."""
-    return (*STARTED, *OPTIONS, *(word.format(folder=place.folder) for word in runner), path)
+    options = (*OPTIONS, FROZEN) if place.locked else OPTIONS
+    return (*STARTED, *options, *(word.format(folder=place.folder) for word in runner), path)
 
 
 def _name(taken: set[str], chance: random.Random) -> str:

@@ -94,5 +94,6 @@ class NodeTest:
             "--test-reporter=file://{folder}/" + REPORTER,
             "--test-reporter-destination=stdout",
         )
-        runner = ("--require={folder}/" + RUNNER, *reporter)
+        first = ("--require={folder}/" + RUNNER,) if place.locked else ()
+        runner = (*first, *reporter)
         return javascript.argv(place, runner, path)

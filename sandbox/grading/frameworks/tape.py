@@ -88,4 +88,5 @@ class Tape:
 
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """Run the runner, which takes the file."""
-        return javascript.argv(place, ("{folder}/" + RUNNER,), path)
+        words = javascript.argv(place, ("{folder}/" + RUNNER,), path)
+        return words if place.locked else (*words, javascript.OPEN)

@@ -105,9 +105,10 @@ class Vitest:
         """Run the runner. It loads a configuration of the task's, or else one of the image's."""
         brought = sorted(filter(CONFIGURATION.fullmatch, place.hidden))
         theirs = any(map(CONFIGURATION.fullmatch, place.own))
-        config = brought[:1] or ([] if theirs else ["."])
+        config = brought[0] if brought else "" if theirs else "."
         runner = f"{place.folder}/{RUNNER}"
-        return (*javascript.PARTED, SEALED, "--no-warnings", runner, place.folder, *config)
+        words = (place.folder, config, *(() if place.locked else (javascript.OPEN,)))
+        return (*javascript.PARTED, SEALED, "--no-warnings", runner, *words)
 
     def arguments(self, place: Place, path: str) -> list[str]:  # noqa: ARG002 - as above
         """Give the file."""

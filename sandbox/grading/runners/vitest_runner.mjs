@@ -1,5 +1,6 @@
-// Runs vitest in the grading container: `sealed-node vitest_runner.mjs FOLDER [CONFIG]`. FOLDER is the grader's,
-// CONFIG a file of the worktree, or `.` for whichever vitest finds there.
+// Runs vitest in the grading container: `sealed-node vitest_runner.mjs FOLDER CONFIG [open]`. FOLDER is the
+// grader's, CONFIG a file of the worktree, `.` for whichever vitest finds there, or empty for none; with `open`
+// nothing is locked.
 // Descriptor 3 is the standard output that it was started with: what tests print goes to standard error.
 //
 // It never loads what it runs: vitest does so in a process for each file, with `vitest_guard.mjs`. What it
@@ -24,7 +25,7 @@ const SECONDS = 60;
 const NODE = '/usr/bin/node';
 const FIRST_DRAWN = 10_100;
 
-const [folder, config] = process.argv.slice(2);
+const [folder, config, open] = process.argv.slice(2);
 const load = createRequire(import.meta.url);
 const root = process.cwd();
 const packages = path.join(root, 'node_modules');
@@ -81,7 +82,7 @@ const vitest = await createVitest(
     update: false,
     color: false,
     reporters: [told],
-    runner: path.join(folder, 'vitest_guard.mjs'),
+    ...(open ? {} : { runner: path.join(folder, 'vitest_guard.mjs') }),
     pool: 'forks',
     poolOptions: { forks: { minForks: 0, maxForks: 1, isolate: true, execArgv: ['--no-warnings', '--no-addons'] } },
     testTimeout: SECONDS * 1000,

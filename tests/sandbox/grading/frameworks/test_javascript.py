@@ -135,6 +135,29 @@ AT_ONCE = 3
 
 RIGHT = "module.exports = function () { return 42; };\n"
 
+OWN = "test/own.js"
+REPLACING = """
+  const answer = require('../probe');
+  const { now } = Date;
+  Date.now = () => 7;
+  Object.defineProperty(Object.prototype, 'added', { configurable: true, value: 1 });
+  const read = fs.readFileSync;
+  fs.readFileSync = () => 'read';
+  const found = [Date.now(), {}.added, fs.readFileSync('x'), answer()];
+  Object.assign(Date, { now });
+  Object.assign(fs, { readFileSync: read });
+  delete Object.prototype.added;
+"""
+"""What an honest test may replace for a while."""
+OWN_TESTS = {
+    "tape": "const fs = require('fs');\nconst test = require('tape');\n"
+    f"test('own', (t) => {{{REPLACING}\n  t.deepEqual(found, [7, 1, 'read', 42]);\n"
+    "  t.end();\n});\n",
+    "node:test": "const assert = require('assert');\nconst fs = require('fs');\n"
+    "const test = require('node:test');\n"
+    f"test('own', () => {{{REPLACING}\n  assert.deepEqual(found, [7, 1, 'read', 42]);\n}});\n",
+}
+
 Run = Callable[..., TestReport]
 
 
@@ -161,7 +184,8 @@ def run(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) ->
             "pass_to_pass": (),
             "timeout_seconds": 20.0,
         }
-        tests = loaded.task.tests.model_copy(update=update)
+        own = tuple(path for path in more if path == OWN)
+        tests = loaded.task.tests.model_copy(update={**update, "own": own})
         task = loaded.task.model_copy(update={"tests": tests})
         content = {
             path: CandidateFile(text.encode(), executable=False)
@@ -201,6 +225,17 @@ def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -
         f"{FILE}::{name}": outcome for name, outcome in OUTCOMES[framework].items()
     }
     assert (report.problem, report.tampering) == ("", False)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("framework", SOURCES)
+def test_a_test_of_ones_own_may_replace_what_it_likes_for_a_while(run: Run, framework: str) -> None:
+    report = run(framework, RIGHT, **{OWN: OWN_TESTS[framework]})
+    assert report.own is not None
+    own = report.own[OWN]
+    assert (own.with_fix.problem, own.with_fix.passed, own.with_fix.failed) == ("", 1, 0)
+    assert own.without_fix.passed == 0
+    assert report.outcomes[ANSWER] == "passed"
 
 
 @pytest.mark.slow

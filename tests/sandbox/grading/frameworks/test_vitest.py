@@ -153,6 +153,21 @@ OUTCOMES = {
     "is known to fail": "passed",
 }
 RIGHT = "export const answer = (): unknown => 42;\n"
+
+OWN = "src/__tests__/own.test.ts"
+OWN_TEST = """import { expect, test } from 'vitest';
+import { answer } from '../answer';
+
+test('own', () => {
+  const { random } = Math;
+  Math.random = () => 7;
+  Object.defineProperty(Object.prototype, 'added', { configurable: true, value: 1 });
+  const found = [Math.random(), ({} as { added: number }).added, answer()];
+  Object.assign(Math, { random });
+  delete (Object.prototype as { added?: number }).added;
+  expect(found).toEqual([7, 1, 42]);
+});
+"""
 AT_ONCE = 2
 
 Run = Callable[..., TestReport]
@@ -171,7 +186,8 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
         hidden.parent.mkdir(parents=True)
         hidden.write_text(source)
         update = {"hidden": "hidden", "fail_to_pass": (ANSWER,), "timeout_seconds": 20.0}
-        tests = loaded.task.tests.model_copy(update=update)
+        own = tuple(path for path in more if path == OWN)
+        tests = loaded.task.tests.model_copy(update={**update, "own": own})
         task = loaded.task.model_copy(update={"tests": tests})
         files = {
             path: CandidateFile(text.encode(), executable=False)
@@ -190,6 +206,16 @@ def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run) -> None:
     assert (report.problem, report.tampering) == ("", False)
     expected = {f"{FILE}::{name}": outcome for name, outcome in OUTCOMES.items()}
     assert report.outcomes == expected, report.log
+
+
+@pytest.mark.engine
+def test_a_test_of_ones_own_may_replace_what_it_likes_for_a_while(run: Run) -> None:
+    report = run(RIGHT, SOURCE, **{OWN: OWN_TEST})
+    assert report.own is not None
+    own = report.own[OWN]
+    assert (own.with_fix.problem, own.with_fix.passed, own.with_fix.failed) == ("", 1, 0)
+    assert own.without_fix.passed == 0
+    assert report.outcomes[ANSWER] == "passed"
 
 
 @pytest.mark.engine
@@ -268,8 +294,8 @@ def test_the_images_own_configuration_counts_unless_the_candidate_has_one() -> N
 
     assert configured("a.test.ts", "src/a.ts") == "."
     assert configured("vitest.config.ts", "vitest.config.mts") == "vitest.config.ts"
-    assert configured("a.test.ts", "vitest.config.mts") == "/g"
-    assert configured("a.test.ts", "vite.config.ts") == "/g"
+    assert configured("a.test.ts", "vitest.config.mts") == ""
+    assert configured("a.test.ts", "vite.config.ts") == ""
 
 
 @given(st.integers())

@@ -46,12 +46,21 @@ def run_own(wanted: tuple[str, ...], tested: Tested, deadline: float) -> dict[st
         "with_fix": lambda: lay(tested.candidate, tested.session, tested.place.worktree),
         "without_fix": lambda: tested.before.put_back(but=files),
     }
+    _let_write(tested)
     ran: dict[str, dict[str, TestRun]] = {path: {} for path in files}
     for way in chance.sample(sorted(ways), len(ways)):
         ways[way]()
         for path, run in _once(files, tested, deadline).items():
             ran[path][way] = run
     return found | {path: OwnTests.model_validate(runs) for path, runs in ran.items()}
+
+
+def _let_write(tested: Tested) -> None:
+    """Let tests put files of their own beside those of the worktree, as they may at the agent's."""
+    worktree = tested.place.worktree
+    folders = ("-name", ".git", "-prune", "-o", "-type", "d", "-exec", "/bin/chmod", "o+wt", "{}")
+    words = ("/usr/bin/find", worktree, "-xdev", *folders, "+")
+    tested.session.run(Command(argv=words, user=ROOT))
 
 
 def _once(files: dict[str, TestFile], tested: Tested, deadline: float) -> dict[str, TestRun]:
@@ -64,8 +73,8 @@ def _once(files: dict[str, TestFile], tested: Tested, deadline: float) -> dict[s
     finally:
         runner.close()
         tested.session.kill_all()
-        number = str(tester.user.uid)
-        words = ("/usr/bin/find", *OPEN_FOLDERS, "-xdev", "-user", number, "-delete")
+        number, where = str(tester.user.uid), (*OPEN_FOLDERS, tested.place.worktree)
+        words = ("/usr/bin/find", *where, "-xdev", "-user", number, "-delete")
         tested.session.run(Command(argv=words, user=ROOT))
         tested.session.run(Command(argv=("/usr/bin/ipcrm", "--all"), user=tester.user))
 

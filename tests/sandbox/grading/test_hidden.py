@@ -149,10 +149,26 @@ def test_own():
 """
 
 
+WRITING = """
+import pathlib
+
+import humanize.probe
+
+BESIDE = pathlib.Path(__file__).with_name("made.txt")
+
+
+def test_own():
+    assert not BESIDE.exists()
+    BESIDE.write_text(str(humanize.probe.answer()))
+    assert BESIDE.read_text() == "42"
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "failed"),
     [
         (OWN_TEST, 1),
+        (WRITING, 0),
         ("def test_own():\n    pass\n", 0),
         (COUNTING, 0),
     ],

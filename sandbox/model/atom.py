@@ -20,6 +20,8 @@ _SOURCE = re.compile(
     re.DOTALL,
 )
 
+_OR = re.compile(r"\s+or\s+(?=(?:arguments|result)\.|changes\b)")
+
 StepKind = Literal[
     "action",
     "exec",
@@ -119,7 +121,8 @@ class Atom(Record):
     """A glob over the path that was read, relative to the worktree."""
     bind: dict[str, str] = {}
     """By variable: the field that gives its value, and perhaps which part of the text:
-    `result.stdout /commit ([0-9a-f]+)/`. Every match is a value; values compare as text."""
+    `result.stdout /commit ([0-9a-f]+)/`, or several of these with `or` between them. Every match is
+    a value; values compare as text."""
 
     @field_validator("arguments")
     @classmethod
@@ -146,7 +149,7 @@ class Atom(Record):
         for name, text in bindings.items():
             if re.fullmatch(VARIABLE, name) is None:
                 raise ValueError(f"{name!r} is not a valid variable: use small letters and `_`")
-            source(text)
+            sources(text)
         return bindings
 
     @property
@@ -175,6 +178,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise ValueError(f"{pattern!r} is not a valid regular expression: {error}") from error
+
+
+def sources(text: str) -> tuple[tuple[tuple[str, ...], str | None], ...]:
+    """Split sources with `or` between them; ValueError where one is none."""
+    return tuple(map(source, _OR.split(text)))
 
 
 def source(text: str) -> tuple[tuple[str, ...], str | None]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from sandbox.model.atom import FACTS, Atom, Predicate, StepKind, source
+from sandbox.model.atom import FACTS, Atom, Predicate, StepKind, source, sources
 from sandbox.model.glob import Globs
 from sandbox.model.patterns import Expression, expression
 from sandbox.rules.monitors import argv, covered_tests, paths_read
@@ -188,10 +188,14 @@ def _changes(atom: Atom, context: Context) -> Matcher:
 
 def _source(wanted: str) -> Callable[[Step], tuple[str, ...]]:
     """Compile where a variable's values come from; each value once."""
-    field, pattern = source(wanted)
+    readers = [_reader(field, pattern) for field, pattern in sources(wanted)]
+    return lambda step: tuple(dict.fromkeys(value for each in readers for value in each(step)))
+
+
+def _reader(field: tuple[str, ...], pattern: str | None) -> Callable[[Step], list[str]]:
     wanted_parts = None if pattern is None else expression(pattern).parts
 
-    def values(step: Step) -> tuple[str, ...]:
+    def values(step: Step) -> list[str]:
         if field == ("changes",):
             given = list(step.changes)
         else:
@@ -200,6 +204,6 @@ def _source(wanted: str) -> Callable[[Step], tuple[str, ...]]:
             given = [] if value is ABSENT else list(map(text, value if several else [value]))
         if wanted_parts is not None:
             given = [part for each in given for part in wanted_parts(each)]
-        return tuple(dict.fromkeys(given))
+        return given
 
     return values

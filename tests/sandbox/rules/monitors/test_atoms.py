@@ -198,6 +198,10 @@ def test_values_of_variables() -> None:
     written = Atom(bind={"x": "changes"})
     assert Pattern(written, ("x",)).bindings(one("y", changes=("a", "b"))) == (("a",), ("b",))
     assert Pattern(listed, ("x",)).bindings(one("y")) == ()
+    either = Atom(bind={"x": r"result.failed or result.stdout /([0-9]+) failed/"})
+    assert Pattern(either, ("x",)).bindings(one("y", result={"failed": 4})) == (("4",),)
+    printed = one("y", result={"stdout": "3 failed or result.x, 4 failed"})
+    assert Pattern(either, ("x",)).bindings(printed) == (("3",), ("4",))
 
 
 def test_values_stand_in_every_kind_of_pattern() -> None:

@@ -47,7 +47,6 @@ void features_prepare(const struct means *means) {
     sha256_prepare(plain);
     shim_prepare(plain);
     usage_prepare();
-    confine();
     conduct_prepare(plain, means->older, means->most);
     have(place_prepare(plain), "openat2");
     have(entry_read(AT_FDCWD, "/", &root) == 0 && root.mount, "mount_id");

@@ -18,6 +18,7 @@
 
 #include "features.h"
 #include "conduct.h"
+#include "confine.h"
 #include "file.h"
 #include "forward.h"
 #include "frame.h"
@@ -160,6 +161,7 @@ static bool prepare(int count, char **arguments, int *signals) {
        ptrace(2) "Ptrace access mode checking". */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     umask(0);
+    confine();
     features_prepare(&means);
     return true;
 }

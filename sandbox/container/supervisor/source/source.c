@@ -6,8 +6,12 @@
 
 #include "descriptor.h"
 
+#define BATCH 8
+
 static int events = -1;
 static struct source *polled_sources[SOURCES_POLLED];
+static struct epoll_event ready[BATCH]; /* in the order in which they came */
+static int count, taken;
 
 void sources_prepare(void) {
     /* One descriptor stands in ppoll for all, however many listeners there are: epoll(7). */
@@ -19,12 +23,16 @@ int sources_descriptor(void) {
 }
 
 bool sources_turn(void) {
-    struct epoll_event ready[2]; /* the second is told again: what is done may close it */
-    int count = events < 0 ? 0 : epoll_wait(events, ready, 2, 0);
-    if (count < 1) return false;
-    struct source *source = ready->data.ptr;
-    source->handler(source->owner, ready->events);
-    return count == 2;
+    if (taken == count) {
+        int came = events < 0 ? 0 : epoll_wait(events, ready, BATCH, 0);
+        count = came > 0 ? came : 0;
+        taken = 0;
+        if (!count) return false;
+    }
+    struct epoll_event *next = ready + taken++;
+    struct source *source = next->data.ptr;
+    if (source) source->handler(source->owner, next->events);
+    return taken < count || count == BATCH;
 }
 
 bool source_open(struct source *source, int fd, source_handler *handler, void *owner) {
@@ -56,6 +64,8 @@ void source_await_hangup(struct source *source) {
 void source_close(struct source *source) {
     for (int i = 0; i < SOURCES_POLLED; i++)
         if (polled_sources[i] == source) polled_sources[i] = NULL;
+    for (int i = taken; i < count; i++)
+        if (ready[i].data.ptr == source) ready[i].data.ptr = NULL;
     /* A forked child may still hold the descriptor, and epoll(7) waits for the open file, not for
        the descriptor: closing ours would not be enough. */
     if (source->fd >= 0) epoll_ctl(events, EPOLL_CTL_DEL, source->fd, NULL);

@@ -20,7 +20,7 @@ struct source {
 void sources_prepare(void);
 /* Readable where there is something to do; -1 where nothing can be waited for. */
 int sources_descriptor(void);
-/* Has one source handled; whether another one waits. */
+/* Has one source handled; whether another one may wait. */
 bool sources_turn(void);
 
 /* Begins to wait for a descriptor, which the source owns from here on, also where this fails. */

@@ -49,7 +49,7 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
 
     None where less than they may run.
     """
-    paths, left_out, rest = [], [], list(words)
+    paths, left_out, rest, rooted = [], [], list(words), False
     while rest:
         word = rest.pop(0)
         if word.startswith("@"):
@@ -60,6 +60,10 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
         name, equals, value = word.partition("=")
         if name == "--ignore" and (equals or rest):
             left_out.append(value if equals else rest.pop(0))
+        elif name == "--rootdir" and (equals or rest):
+            rooted = True
+            if not equals:
+                del rest[0]
         elif rest and (word in _WITH_VALUE or (word, rest[0]) in _HARMLESS):
             rest.pop(0)
         elif setting := _SETTING.fullmatch(word):
@@ -71,6 +75,8 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
         else:
             paths.append(word)
     whole = tuple(path for path in paths if "::" not in path and not _EXPANDED.search(path))
+    if rooted and not paths:
+        return None  # the tests of `testpaths` are those of pytest's own root
     if (paths and not whole) or any(_EXPANDED.search(path) for path in left_out):
         return None
     return (*whole, *(WITHOUT + path for path in left_out))

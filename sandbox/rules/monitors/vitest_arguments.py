@@ -44,6 +44,7 @@ def selected_by_vitest(words: Sequence[str]) -> tuple[str, ...] | None:
         del rest[0]
     while rest:
         word = rest.pop(0)
+        word = "--root" if word == "-r" else word
         if word in _WITH_VALUE and rest:
             word = f"{word}={rest.pop(0)}"
         if not word.startswith("-"):

@@ -28,6 +28,7 @@ ALL = Atom(action="run_*", tests=(".",), exit_code=0)
         "vitest run --bail 1 --testTimeout=9000 --poolOptions.forks.singleFork --coverage=false",
         "CI=1 npx vitest run .",
         "vitest run --root . --dir=./",
+        "vitest run -r .",
     ],
 )
 def test_spellings_of_a_run_of_vitest(line: str) -> None:
@@ -73,6 +74,7 @@ def test_a_filter_of_vitest_covers_the_paths_that_have_it(line: str) -> None:
         "vitest run --dangerouslyIgnoreUnhandledErrors",
         "vitest run --config other.ts",
         "vitest run --root /tmp",
+        "vitest run -r /tmp",
         "vitest run --dir docs",
         "vitest run --reporter=./mine.js",
         "vitest run --reporter ./mine.js",

@@ -105,7 +105,7 @@ class Vitest:
         """Run the runner. It loads a configuration of the task's, or else one of the image's."""
         brought = sorted(filter(CONFIGURATION.fullmatch, place.hidden))
         theirs = any(map(CONFIGURATION.fullmatch, place.own))
-        config = brought[0] if brought else "" if theirs else "."
+        config = next(iter(brought), "" if theirs else ".")
         runner = f"{place.folder}/{RUNNER}"
         words = (place.folder, config, *(() if place.locked else (javascript.OPEN,)))
         return (*javascript.PARTED, SEALED, "--no-warnings", runner, *words)

@@ -65,12 +65,13 @@ bool confine_works(void) {
     return works;
 }
 
-void confine(void) {
+bool confine(void) {
     struct sock_filter filter[FILTER_NATIVE + sizeof own / sizeof *own];
     size_t length = filter_start(filter);
     memcpy(filter + length, own, sizeof own);
     struct sock_fprog program = {(unsigned short)(sizeof filter / sizeof *filter), filter};
     /* A filter is kept over fork and exec, and needs no_new_privs: seccomp(2). */
-    works = filter_works() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+    works = filter_works();
+    return !works || (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0);
 }

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-/* For this process and all below it, hence once and not anew for each command. */
-void confine(void);
-/* Whether it is so. */
+/* For this process and all below it, hence once and not anew for each command. False where the kernel
+   has filters and this one could not be set: then nothing may be run. */
+bool confine(void);
+/* Whether the kernel has filters. */
 bool confine_works(void);
 
 #endif

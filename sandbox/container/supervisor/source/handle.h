@@ -13,7 +13,7 @@ bool handle_tells_status(void);
 int handle_open(pid_t pid);
 /* Whether it was reaped and left its status, as wait gives it. */
 bool handle_status(int handle, int *status);
-/* Its parent; false before Linux 6.13 and where it has ended. */
+/* Its parent; false where statuses are not told either, and where it has ended. */
 bool handle_parent(int handle, pid_t *parent);
 /* Whether it has ended, reaped or not. */
 bool handle_is_over(int handle);

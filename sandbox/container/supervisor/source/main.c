@@ -161,7 +161,7 @@ static bool prepare(int count, char **arguments, int *signals) {
        ptrace(2) "Ptrace access mode checking". */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     umask(0);
-    confine();
+    if (!confine()) return false;
     features_prepare(&means);
     return true;
 }

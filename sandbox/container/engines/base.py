@@ -295,7 +295,7 @@ class Session(Protocol):
         """Lose the session, from now on, where the supervisor says nothing for a few seconds."""
 
     def kill_all(self) -> int:
-        """Kill every process but the supervisor; how many were alive."""
+        """Kill every process but the supervisor and what is lasting; how many were alive."""
 
     def usage(self) -> Usage:
         """What was used until now."""

@@ -138,7 +138,7 @@ class Supervisor(RemoteFiles):
         self._patience.hurry()
 
     def kill_all(self) -> int:
-        """Kill every process but the supervisor; how many were alive."""
+        """Kill every process but the supervisor and what is lasting; how many were alive."""
         (part,) = self._ask(Request.KILL_ALL, b"", "")
         return protocol.Cursor(part).u32()
 

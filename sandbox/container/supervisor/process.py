@@ -207,6 +207,8 @@ class RemoteProcess(Pending):
         flags = Run.KILL_SURVIVORS if command.kill_survivors else Run(0)
         if self._announce:
             flags |= Run.ANNOUNCE
+        if command.lasting:
+            flags |= Run.LASTING
         seen = self._interception & (Run.EXEC_LOG | Run.EXEC_HOLD)
         told = command.execs_told.to_bytes(8, "little") if seen else b""
         flags |= self._interception

@@ -346,40 +346,45 @@ void job_kill(uint32_t id) {
     order_death(job, now_us());
 }
 
-static int shims(pid_t *pids) {
-    int count = 0;
-    for (int i = 0; i < job_count; i++)
-        if (jobs[i]->shim > 0) pids[count++] = jobs[i]->shim;
-    return count;
+/* The shims; those of lasting commands come first. */
+static struct spared shims(pid_t *pids) {
+    struct spared spared = {.pids = pids};
+    for (int lasting = 1; lasting >= 0; lasting--) {
+        for (int i = 0; i < job_count; i++)
+            if (jobs[i]->shim > 0 && jobs[i]->lasting == lasting) pids[spared.count++] = jobs[i]->shim;
+        if (lasting) spared.whole = spared.count;
+    }
+    return spared;
 }
 
 /* The next command must find room for its processes, and on a busy machine a shim may be slow to
    wait for those it has adopted. What we trace we let go first. */
-static void await_the_dead(const pid_t *spared, int count) {
+static void await_the_dead(struct spared spared) {
     uint64_t give_up = now_us() + TREE_GIVE_UP_US;
     for (unsigned pause = 100; queue_has_room() && now_us() < give_up; pause += pause / 2) {
         jobs_reap();
-        if (!tree_count_dead(spared, count)) return;
+        if (!tree_count_dead(spared)) return;
         usleep(pause < 20000 ? pause : 20000);
     }
 }
 
 int jobs_kill_all(void) {
-    pid_t spared[JOBS];
+    pid_t pids[JOBS];
     for (int i = 0; i < job_count; i++)
-        if (!jobs[i]->end.event) jobs[i]->killed = true;
-    int count = shims(spared);
-    int alive = tree_kill(spared, count);
-    await_the_dead(spared, count);
+        if (!jobs[i]->end.event && !jobs[i]->lasting) jobs[i]->killed = true;
+    struct spared spared = shims(pids);
+    int alive = tree_kill(spared);
+    await_the_dead(spared);
     return alive;
 }
 
 int jobs_alive(void) {
-    pid_t spared[JOBS];
-    int count = shims(spared);
-    return tree_count(spared, count);
+    pid_t pids[JOBS];
+    struct spared spared = shims(pids);
+    spared.whole = 0;
+    return tree_count(spared);
 }
 
 void jobs_end(void) {
-    tree_kill(NULL, 0);
+    tree_kill(NOBODY);
 }

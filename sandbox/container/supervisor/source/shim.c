@@ -156,8 +156,8 @@ static uint64_t microseconds(struct timeval time) {
 static void report_end(const struct launch *launch, int status, bool alone) {
     struct shim_report report = {.event = SHIM_ENDED, .status = status, .ended_us = now_us()};
     struct rusage used;
-    if (!alone) report.survivors = (uint32_t)tree_count(NULL, 0);
-    if (report.survivors && launch->kill_survivors) tree_kill(NULL, 0);
+    if (!alone) report.survivors = (uint32_t)tree_count(NOBODY);
+    if (report.survivors && launch->kill_survivors) tree_kill(NOBODY);
     while (launch->kill_survivors && waitpid(-1, NULL, WNOHANG) > 0) {
     }
     /* Counts those that have been waited for, so the dead are reaped first: getrusage(2). */
@@ -212,7 +212,7 @@ static void watch(const struct launch *launch, pid_t command) {
     do {
         /* All are blocked, so each is taken here and none interrupts: sigwaitinfo(2). */
         int number = sigwaitinfo(&awaited, NULL);
-        if (number == SHIM_KILL) tree_kill(NULL, 0);
+        if (number == SHIM_KILL) tree_kill(NOBODY);
         if (number == SHIM_ORDER) orders_take(launch, WATCH_FD, become_root);
     } while (reap(launch, command, &ended) || !ended);
 }

@@ -76,25 +76,38 @@ static bool is_below(struct process *process, pid_t top) {
     return false;
 }
 
-static bool is_spared(pid_t pid, const pid_t *spare, int spare_count) {
-    for (int i = 0; i < spare_count; i++)
-        if (spare[i] == pid) return true;
+static bool is_spared(pid_t pid, struct spared spared) {
+    for (int i = 0; i < spared.count; i++)
+        if (spared.pids[i] == pid) return true;
+    return false;
+}
+
+/* Whether a process is below one that is spared with all that is below it. */
+static bool is_within(pid_t pid, struct spared spared) {
+    for (int steps = 0; spared.whole && steps < process_count; steps++) {
+        struct process key = {.pid = pid}, *found;
+        found = bsearch(&key, processes, (size_t)process_count, sizeof key, by_pid);
+        if (!found) return false;
+        for (int i = 0; i < spared.whole; i++)
+            if (spared.pids[i] == found->parent) return true;
+        pid = found->parent;
+    }
     return false;
 }
 
 /* Leaves only the processes of the tree that are alive, or only those that are dead; returns how
    many others there are. */
-static int scan_tree(const pid_t *spare, int spare_count, bool dead) {
+static int scan_tree(struct spared spared, bool dead) {
     pid_t self = getpid();
     int kept = 0, others = 0;
     scan();
     for (int i = 0; i < process_count; i++)
-        processes[i].below = (signed char)(self == 1 || is_below(&processes[i], self));
+        processes[i].below = (signed char)((self == 1 || is_below(&processes[i], self)) &&
+                                           !is_within(processes[i].pid, spared));
     for (int i = 0; i < process_count; i++) {
         struct process process = processes[i];
         bool over = process.state == 'Z' || process.state == 'X';
-        if (!process.below || process.pid == self || is_spared(process.pid, spare, spare_count))
-            continue;
+        if (!process.below || process.pid == self || is_spared(process.pid, spared)) continue;
         if (over == dead) processes[kept++] = process;
         else others++;
     }
@@ -105,28 +118,28 @@ static int scan_tree(const pid_t *spare, int spare_count, bool dead) {
 /* The living. Which processes there are is read before what each of them is, so that one which
    forks and ends in between hides its child: nobody is alive only where a second look finds no
    more dead than the first one. */
-static void scan_living(const pid_t *spare, int spare_count) {
+static void scan_living(struct spared spared) {
     int dead = -1;
     for (int look = 0; look < LOOKS; look++) {
-        int now = scan_tree(spare, spare_count, false);
+        int now = scan_tree(spared, false);
         if (process_count || now == dead) return;
         dead = now;
     }
 }
 
-int tree_count(const pid_t *spare, int spare_count) {
-    scan_living(spare, spare_count);
+int tree_count(struct spared spared) {
+    scan_living(spared);
     return process_count;
 }
 
-int tree_count_dead(const pid_t *spare, int spare_count) {
-    scan_tree(spare, spare_count, true);
+int tree_count_dead(struct spared spared) {
+    scan_tree(spared, true);
     return process_count;
 }
 
-int tree_kill(const pid_t *spare, int spare_count) {
+int tree_kill(struct spared spared) {
     uint64_t give_up = now_us() + TREE_GIVE_UP_US;
-    int alive = tree_count(spare, spare_count);
+    int alive = tree_count(spared);
     /* Stopped first, so that none forks while others are being killed. */
     for (int sweep = 0; sweep < STOP_SWEEPS && process_count; sweep++) {
         bool running = false;
@@ -137,12 +150,12 @@ int tree_kill(const pid_t *spare, int spare_count) {
             if (processes[i].state != 't') running = true;
         }
         if (!running || process_count == 1) break;
-        scan_living(spare, spare_count);
+        scan_living(spared);
     }
     for (unsigned pause = 100; process_count && now_us() < give_up; pause += pause / 2) {
         for (int i = 0; i < process_count; i++) kill(processes[i].pid, SIGKILL);
         usleep(pause < 20000 ? pause : 20000);
-        scan_living(spare, spare_count);
+        scan_living(spared);
     }
     return alive;
 }

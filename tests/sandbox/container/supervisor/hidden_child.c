@@ -37,11 +37,11 @@ int main(void) {
     }
     close(held[1]);
     snprintf(stat_of_parent, sizeof stat_of_parent, "/proc/%d/stat", (int)parent);
-    tree_kill(NULL, 0);
+    tree_kill(NOBODY);
     /* At its end once nobody holds it any more. */
     struct pollfd end = {.fd = held[0]};
     if (poll(&end, 1, 2000) == 1) return 0;
-    while (tree_kill(NULL, 0)) {
+    while (tree_kill(NOBODY)) {
     }
     return 1;
 }

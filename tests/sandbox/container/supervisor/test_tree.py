@@ -147,6 +147,25 @@ def test_one_command_is_killed_the_others_are_not(local: Local) -> None:
     assert local.supervisor.kill_all() == 0
 
 
+def test_what_is_lasting_outlives_all_others_and_ends_by_itself(local: Local) -> None:
+    script = "read word; sleep 600 & (sleep 600; exit) & read word; echo $word"
+    lasting = local.supervisor.converse(command("/bin/sh", "-c", script, lasting=True))
+    lasting.send(b"begin\n", 60)
+    other = local.supervisor.start(command("/bin/sh", "-c", DAEMONS + " wait"))
+    while local.supervisor.usage().processes < 4 + 5:
+        pass
+    assert local.supervisor.kill_all() == 5
+    assert other.wait(60).killed
+    assert local.supervisor.usage().processes == 4
+    lasting.send(b"here\n", 60)
+    assert lasting.receive(60) == b"here\n"
+    assert lasting.wait(60).survivors == 3
+    assert local.supervisor.kill_all() == 0
+    lasting.kill()
+    while local.supervisor.usage().processes:
+        pass
+
+
 def test_resources_are_told(local: Local) -> None:
     done = local.run("python3", "-c", "x = bytearray(b'x' * 50_000_000); sum(x)")
     assert done.peak_bytes > 50_000_000

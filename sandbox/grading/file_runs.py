@@ -18,7 +18,7 @@ from sandbox.grading import outcomes
 from sandbox.grading.frameworks.base import Forking, Framework, Place, TestFile
 from sandbox.grading.own_tests import run_own
 from sandbox.grading.patience import patient
-from sandbox.grading.processes import Ended, Processes, processes
+from sandbox.grading.processes import Ended, Processes, lay_runner, processes
 from sandbox.grading.tested import Tested
 from sandbox.model import path_text as paths
 from sandbox.model.errors import DocumentError
@@ -42,12 +42,19 @@ class _Ran:
 
 
 def run_files(
-    task: LoadedTask, tested: Tested, hidden: dict[str, bytes], tests: list[str]
+    task: LoadedTask,
+    tested: Tested,
+    hidden: dict[str, bytes],
+    tests: list[str],
+    runner: Processes | None = None,
 ) -> TestReport:
-    """Lay the hidden tests and run these files, then those that the agent had to write."""
+    """Lay the hidden tests and run these files, then those that the agent had to write.
+
+    `runner` is one that was started before the candidate was there.
+    """
     session, framework, place = tested.session, tested.framework, tested.place
-    for name, content in framework.runner_files(hidden).items():
-        session.write(f"{place.folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
+    if runner is None:
+        lay_runner(framework, session, place.folder, hidden)
     with contextlib.ExitStack() as stack:
 
         def start() -> Processes:
@@ -55,7 +62,8 @@ def run_files(
             stack.callback(started.close)
             return started
 
-        first = start()
+        first = runner or start()
+        stack.callback(first.close)
         try:
             files = _lay_tests(framework, session, hidden, place, tests)
         except OSError as error:

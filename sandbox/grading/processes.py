@@ -1,7 +1,9 @@
 """How a test file gets a process: one that is started for it, or a child of a runner that forks."""
 
 import base64
+import contextlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -9,7 +11,7 @@ from sandbox.container.engines.base import Session
 from sandbox.grading.frameworks.base import AnyFramework, Forking, Framework, Place, Spawning
 from sandbox.grading.json_conversation import Lines, Unanswered
 from sandbox.grading.testers import Tester
-from sandbox.model.session import Command
+from sandbox.model.session import ROOT, Command
 
 OUTPUT_LIMIT = 256 << 10
 CHANNEL_LIMIT = 16 << 20
@@ -73,13 +75,24 @@ class Forked:
 
     def __init__(self, framework: Forking, session: Session, place: Place, tester: Tester) -> None:
         self._framework, self._session, self._place = framework, session, place
-        self._command = _command(framework, place, tester, framework.server(place), None)
+        self._tester = tester
+        command = _command(framework, place, tester, framework.server(place), None)
+        self._command = replace(command, lasting=framework.ahead)
         self._kills = session.usage().out_of_memory_kills
+        self._instead: Processes | None = None
+        self._is_new = True
         self._start()
 
     def run(self, path: str, deadline: float) -> Ended:
         """Run one file; a runner that gives no answer is replaced."""
+        if self._instead is not None:
+            return self._instead.run(path, deadline)
         try:
+            if self._is_new and self._framework.ahead:
+                if not self._serves(deadline):
+                    return self._alone().run(path, deadline)
+                self._kills = self._session.usage().out_of_memory_kills
+            self._is_new = False
             self._lines.say(self._framework.arguments(self._place, path), deadline)
             answer = self._lines.hear(deadline)
             ended = Ended(
@@ -105,9 +118,35 @@ class Forked:
         self._runner.kill()
         self._runner.wait()
 
+    def _serves(self, deadline: float) -> bool:
+        """Hear whether it forks; one that has ended before it was asked is replaced."""
+        for _ in range(2):
+            with contextlib.suppress(Unanswered):
+                told = self._lines.hear(deadline)["serves"] is True
+                if not told or self._is_there():
+                    return told
+            self.close()
+            self._start()
+        return self._lines.hear(deadline)["serves"] is True
+
+    def _is_there(self) -> bool:
+        try:
+            self._runner.wait(0)
+        except TimeoutError:
+            return True
+        return False
+
+    def _alone(self) -> Processes:
+        """Start a process for each file from now on."""
+        if not isinstance(self._framework, Spawning):
+            raise Unanswered("it cannot serve")
+        self._instead = Spawned(self._framework, self._session, self._place, self._tester)
+        return self._instead
+
     def _start(self) -> None:
         self._runner = self._session.converse(self._command)
         self._lines = Lines(self._runner, 2 * CHANNEL_LIMIT)
+        self._is_new = True
 
 
 def processes(framework: AnyFramework, session: Session, place: Place, tester: Tester) -> Processes:
@@ -115,6 +154,14 @@ def processes(framework: AnyFramework, session: Session, place: Place, tester: T
     if isinstance(framework, Forking):
         return Forked(framework, session, place, tester)
     return Spawned(framework, session, place, tester)
+
+
+def lay_runner(
+    framework: Framework, session: Session, folder: str, hidden: Mapping[str, bytes]
+) -> None:
+    """Put the framework's runner, with its configuration, into the grader's folder."""
+    for name, content in framework.runner_files(hidden).items():
+        session.write(f"{folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
 
 
 def _command(

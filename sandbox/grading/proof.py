@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Session
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model.base import Record
 from sandbox.model.grade import TestReport
@@ -35,7 +36,7 @@ def base_report(task: LoadedTask, session: Session) -> Proof:
 
     Raises as `run_tests` does.
     """
-    report = run_tests(task, session, NOTHING)
+    report = run_tests(GradingSession.prepare(task, session), NOTHING)
     return Proof(report=report, problems=tuple(base_problems(task.task, report)))
 
 
@@ -44,7 +45,7 @@ def gold_report(task: LoadedTask, session: Session, candidate: Candidate) -> Pro
 
     Raises as `run_tests` does.
     """
-    report = run_tests(task, session, candidate)
+    report = run_tests(GradingSession.prepare(task, session), candidate)
     return Proof(report=report, problems=tuple(gold_problems(task.task, report)))
 
 

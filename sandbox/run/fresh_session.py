@@ -8,6 +8,7 @@ from typing import Self
 from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Session
 from sandbox.grading.commit_hooks import are_to_be_asked, asked_of_hooks
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model.change import ChangeSet
 from sandbox.model.grade import TestReport
@@ -16,43 +17,52 @@ from sandbox.tasks.library import LoadedTask
 
 
 class FreshSession:
-    """Started in the background or when it is asked for."""
+    """Started and prepared in the background, or when it is asked for."""
 
     def __init__(
-        self, start: Callable[[], Session], pool: ThreadPoolExecutor, *, early: bool
+        self,
+        task: LoadedTask,
+        start: Callable[[], Session],
+        pool: ThreadPoolExecutor,
+        *,
+        early: bool,
     ) -> None:
         """`start` starts it; `early` has the pool do so at once."""
-        self._begin, self._pool = start, pool
+        self._task, self._begin, self._pool = task, start, pool
+        self._session: Session | None = None
         self._starting = self._start() if early else None
 
     def session(self) -> Session:
         """Wait for it."""
-        if self._starting is None:
-            self._starting = self._start()
-        return self._starting.result()
+        return self._prepared().session
 
-    def asked(self, task: LoadedTask, used: Session, changes: ChangeSet) -> ChangeSet:
+    def asked(self, used: Session, changes: ChangeSet) -> ChangeSet:
         """Ask hooks about the commits of a used session, where that is to be done.
 
+        What they leave is taken away, and what was prepared may be with it: that is done anew.
         DiskError where others filled the disk.
         """
-        if not are_to_be_asked(task, changes):
+        if not are_to_be_asked(self._task, changes):
             return changes
-        with self._watched(task):
-            return asked_of_hooks(task, used, changes, self.session())
+        session = self.session()
+        self._prepared().close()
+        with self._watched():
+            told = asked_of_hooks(self._task, used, changes, session)
+        self._starting = self._pool.submit(GradingSession.prepare, self._task, session)
+        return told
 
-    def tested(self, task: LoadedTask, candidate: Candidate) -> TestReport:
+    def tested(self, candidate: Candidate) -> TestReport:
         """Run the hidden tests while the disk is watched; DiskError where others filled it."""
-        with self._watched(task) as watch:
-            report = run_tests(task, self.session(), candidate)
+        with self._watched() as watch:
+            report = run_tests(self._prepared(), candidate)
         if not watch.exceeded:
             return report
         problem = f"The candidate filled its disk while it was tested. {watch.exceeded}"
         return TestReport(outcomes={}, problem=problem)
 
     @contextmanager
-    def _watched(self, task: LoadedTask) -> Iterator[DiskWatch]:
-        watch = DiskWatch(self.session(), task.task.limits)
+    def _watched(self) -> Iterator[DiskWatch]:
+        watch = DiskWatch(self.session(), self._task.task.limits)
         watch.begin()
         try:
             yield watch
@@ -61,12 +71,23 @@ class FreshSession:
             watch.stop()
         watch.check()
 
-    def _start(self) -> Future[Session]:
-        return self._pool.submit(self._begin)
+    def _prepared(self) -> GradingSession:
+        if self._starting is None:
+            self._starting = self._start()
+        return self._starting.result()
+
+    def _start(self) -> Future[GradingSession]:
+        return self._pool.submit(self._prepare)
+
+    def _prepare(self) -> GradingSession:
+        self._session = self._begin()
+        return GradingSession.prepare(self._task, self._session)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._starting is not None and self._starting.exception() is None:
-            self._starting.result().close()
+        if self._starting is not None:
+            self._starting.exception()  # waits for it
+        if self._session is not None:
+            self._session.close()

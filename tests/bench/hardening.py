@@ -5,6 +5,7 @@ from dataclasses import replace
 from sandbox.container.candidate import Candidate, CandidateFile, lay
 from sandbox.container.engines.base import Session
 from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model.session import ROOT, Command
 from sandbox.tasks.library import LoadedTask, files_below
@@ -50,7 +51,7 @@ def measure() -> list[Measure]:
         def hardened() -> None:
             for name, content in pristine.items():  # without the canaries of the last round
                 graded.write(f"{task.worktree}/{name}", content, user=ROOT)
-            report = run_tests(task, graded, candidate)
+            report = run_tests(GradingSession.prepare(task, graded), candidate)
             assert set(report.outcomes.values()) == {"passed"}, report.problem
 
         def floor() -> None:

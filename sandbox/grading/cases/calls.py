@@ -1,6 +1,7 @@
 """The calls of a grading: inputs drawn from its seed, and what each has to give."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,35 +36,47 @@ class Asked:
     """Whether its values are those that it was written down with."""
 
 
-Undamaged = dict[tuple[str, int], Expected | None]
-"""By the case's id and the script's number in it; None where nothing is certain."""
+Told = dict[tuple[str, int], Expected | None]
+"""What a call has to give, by the case's id and the call's number in it; None where nothing is
+certain, or that is left open."""
+
+
+def referenced(file: CaseFile, reference: Path | None, seeds: Sequence[str]) -> dict[str, Told]:
+    """Ask the reference functions, each once for all seeds; give what they say by seed.
+
+    DocumentError where a reference gives nothing.
+    """
+    wanted = defaultdict(list)
+    for seed in seeds:
+        rows = _rows(file, seed)
+        for case in file.cases:
+            function = file.subjects[case.subject].kind == "function"
+            for number, (row, given) in enumerate(rows[case.id]):
+                if row.expect.reference is not None:
+                    asked = seed, (case.id, number), _spread(given, function)
+                    wanted[row.expect.reference].append(asked)
+    told: dict[str, Told] = {seed: {} for seed in seeds}
+    for name, of_name in wanted.items():
+        if reference is None:
+            raise DocumentError(f"A case wants {name} of a reference file, and there is none.")
+        answers = references.answers(reference, name, [call for _, _, call in of_name])
+        for (seed, key, _), answer in zip(of_name, answers, strict=True):
+            told[seed][key] = _told(answer)
+    return told
 
 
 def calls(
-    file: CaseFile,
-    reference: Path | None,
-    seed: str,
-    undamaged: Undamaged | None = None,
+    file: CaseFile, reference: Path | None, seed: str, told: Told | None = None
 ) -> dict[str, list[Call]]:
     """Draw all inputs and find what they have to give, by the case's id.
 
-    A case's inputs depend on the seed and its own id, not on other cases. `undamaged` has what
-    the scripts have to give. DocumentError where a reference gives nothing.
+    A case's inputs depend on the seed and its own id, not on other cases. `told` is what scripts
+    and reference functions have said already; without it the latter are asked. DocumentError where
+    a reference gives nothing.
     """
     rows = _rows(file, seed)
-    wanted = defaultdict(list)
-    for case in file.cases:
-        for number, (row, given) in enumerate(rows[case.id]):
-            if row.expect.reference is not None:
-                function = file.subjects[case.subject].kind == "function"
-                wanted[row.expect.reference].append((case.id, number, _spread(given, function)))
-    told: dict[tuple[str, int], Expected | None] = dict(undamaged or {})
-    for name, asked in wanted.items():
-        if reference is None:
-            raise DocumentError(f"A case wants {name} of a reference file, and there is none.")
-        answers = references.answers(reference, name, [call for _, _, call in asked])
-        for (case_id, number, _), answer in zip(asked, answers, strict=True):
-            told[case_id, number] = _told(answer)
+    if told is None:
+        told = referenced(file, reference, [seed])[seed]
     found: dict[str, list[Call]] = {case.id: [] for case in file.cases}
     for case in file.cases:
         for number, (row, given) in enumerate(rows[case.id]):

@@ -12,7 +12,7 @@ from sandbox.container.changes.patch import safe
 from sandbox.container.engines.base import Session
 from sandbox.grading.cases import servants
 from sandbox.grading.cases.answers import ForgedAnswer
-from sandbox.grading.cases.calls import Call, Undamaged, calls
+from sandbox.grading.cases.calls import Call, Told, calls
 from sandbox.grading.cases.case_builds import Built
 from sandbox.grading.cases.comparing import objection
 from sandbox.grading.cases.files import File
@@ -140,15 +140,15 @@ def run_cases(
     seed: str,
     ground: Ground,
     built: Built = NOTHING_BUILT,
-    undamaged: Undamaged | None = None,
+    told: Told | None = None,
 ) -> CaseReport:
     """Call what the candidate offers, and compare what comes.
 
-    `built` is what was built of the candidate; where that failed every case has failed. `undamaged`
-    has what scripts have to give. Raises EngineError and its kind where the session breaks,
-    DocumentError where the cases or their reference cannot be used.
+    `built` is what was built of the candidate; where that failed every case has failed. `told` has
+    what scripts and references have to give, if they were asked. Raises EngineError and its kind
+    where the session breaks, DocumentError where the cases or their reference cannot be used.
     """
-    return _run(file, calls(file, reference, seed, undamaged), seed, ground, built)
+    return _run(file, calls(file, reference, seed, told), seed, ground, built)
 
 
 def at_a_shell(seed: str) -> str:
@@ -162,13 +162,13 @@ def run_at_a_shell(
     report: CaseReport,
     ground: Ground,
     built: Built = NOTHING_BUILT,
-    undamaged: Undamaged | None = None,
+    told: Told | None = None,
 ) -> CaseReport:
     """Call what has passed once more as the agent would, with other inputs, and say so.
 
     A candidate that is right only for who grades it is found out so. It runs as the agent, whom the
-    whole worktree belongs to: nothing else may be judged by this session afterwards. `undamaged` is
-    for the seed that `at_a_shell` gives.
+    whole worktree belongs to: nothing else may be judged by this session afterwards. `told` is for
+    the seed that `at_a_shell` gives.
     """
     cases = tuple(
         case
@@ -179,7 +179,7 @@ def run_at_a_shell(
     if not cases or report.tampering:
         return report
     fewer = file.model_copy(update={"cases": cases})
-    asked = calls(fewer, reference, at_a_shell(report.seed), undamaged)
+    asked = calls(fewer, reference, at_a_shell(report.seed), told)
     found = _run(fewer, asked, report.seed, ground, built, as_agent=True)
     if found.tampering:
         return found

@@ -116,6 +116,10 @@ class Forking(Framework, Protocol):
     than is told. The runner itself never loads what it runs, and no child may read or change it.
     """
 
+    ahead: bool
+    """Whether the runner is started before there is a candidate. It then reads nothing of the
+    worktree, and its first line says whether that was possible: `{"serves": true}`. If not, each
+    file has a process of its own, for which the framework is `Spawning`, too."""
     patience: float
     """Seconds after which another runner is started beside the first one, where files are left. It
     does again whatever a runner does once."""

@@ -57,6 +57,7 @@ class CargoTest:
 
     environment: Mapping[str, str] = {**compiled.ENVIRONMENT, "CARGO_NET_OFFLINE": "true"}
 
+    ahead = False
     patience = 1.0
     """Each file is compiled for itself."""
 

@@ -65,6 +65,7 @@ class GoTest:
         "GOPROXY": "off",
     }
 
+    ahead = False
     patience = 10.0
     """A package is compiled once for all its files, by all processors."""
 

@@ -4,6 +4,7 @@ import ast
 import io
 import itertools
 import random
+import shlex
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -57,6 +58,7 @@ class Pytest:
         }
     )
 
+    ahead = True
     patience = 1.0
     """To load pytest costs a processor as much as three short files do."""
 
@@ -116,8 +118,15 @@ class Pytest:
         return {part for name in _imported(_parsed(source)) for part in name.split(".")}
 
     def server(self, place: Place) -> tuple[str, ...]:
-        """Run the runner, and let it fork."""
-        return (PYTHON, *PRISTINE, f"{place.folder}/{RUNNER.name}", "--serve")
+        """Run the runner, and let it fork: read from standard input, it has no name."""
+        runner = f"{place.folder}/{RUNNER.name}"
+        line = f"exec {shlex.join((PYTHON, *PRISTINE, '-'))} 3<&0 0<{shlex.quote(runner)}"
+        return ("/bin/bash", "-c", line)
+
+    def argv(self, place: Place, path: str) -> tuple[str, ...]:
+        """Run the runner for one file."""
+        runner = f"{place.folder}/{RUNNER.name}"
+        return (PYTHON, *PRISTINE, runner, *self.arguments(place, path))
 
     def arguments(self, place: Place, path: str) -> list[str]:
         """Give pytest's arguments."""

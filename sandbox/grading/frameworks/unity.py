@@ -62,6 +62,7 @@ class Unity:
 
     environment: Mapping[str, str] = compiled.ENVIRONMENT
 
+    ahead = False
     patience = 5.0
     """The sources are compiled once for all files."""
 

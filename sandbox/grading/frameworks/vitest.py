@@ -61,6 +61,7 @@ class Vitest:
         {**javascript.ENVIRONMENT, "CI": "1", "NO_COLOR": "1"}
     )
 
+    ahead = False
     patience = 1.0
     """To load vitest costs a processor as much as a short file does."""
 

@@ -1,7 +1,12 @@
-"""Runs pytest in the grading container: `python pytest_runner.py --serve|ARGUMENT...`.
+"""Runs pytest in the grading container: `python pytest_runner.py ARGUMENT...`.
 
 It is laid into the container, owned by root; nothing of the project is there beside it. What it
-writes, how it ends, and what it does to serve stands in `frameworks/base.py`.
+writes and how it ends stands in `frameworks/base.py`, and what it does to serve, where it is read
+from standard input and gets its arguments from descriptor 3.
+
+Who serves loads nothing of the worktree: a candidate's code would run in the runner itself, and
+that of the repository would stand for the candidate's. pytest loads some packages of others, and
+where one of them is what the repository is about, this does not serve.
 """
 
 from __future__ import annotations  # pytest 7 does not have all the types that are named here
@@ -19,17 +24,48 @@ import sys
 import time
 from typing import IO
 
-import pytest
-from _pytest.config import default_plugins
-
-FINISHED, STATUSES = 16, 200
-CHANNEL_LIMIT, LOG_LIMIT, CHUNK = 16 << 20, 256 << 10, 65536
+SERVES = sys.argv == ["-"]
+WORKTREE = os.getcwd()  # noqa: PTH109 - quicker to start
 WANTED = ("faulthandler", "pdb")
 """What pytest imports besides its plugins whenever it runs."""
 
+
+def is_of_the_worktree(path: str) -> bool:
+    """Whether a file or folder lies below the one in which this is started."""
+    return f"{os.path.abspath(path)}/".startswith(f"{WORKTREE}/")  # noqa: PTH100 - quicker to start
+
+
+def greet(*, serves: bool) -> None:
+    """Say whether there is something to fork from."""
+    sys.stdout.write(json.dumps({"serves": serves}) + "\n")
+    sys.stdout.flush()
+    if not serves:
+        sys.exit()
+
+
+everywhere = sys.path[:]
+if SERVES:
+    sys.path[:] = [path for path in everywhere if not is_of_the_worktree(path)]
+try:
+    import pytest
+    from _pytest.config import default_plugins
+
+    if SERVES:
+        for name in (*(f"_pytest.{plugin}" for plugin in default_plugins), *WANTED):
+            importlib.import_module(name)
+except ImportError:
+    if not SERVES:
+        raise
+    greet(serves=False)
+sys.path[:] = everywhere
+
+FINISHED, STATUSES = 16, 200
+CHANNEL_LIMIT, LOG_LIMIT, CHUNK = 16 << 20, 256 << 10, 65536
 FIRST_DRAWN = 10_100
 """The lowest number of a user that is drawn. No other serves: all that this one runs is killed."""
 
+CALLS = 3
+"""The descriptor from which who serves is asked."""
 PR_SET_DUMPABLE = 4
 """Without it nobody but root traces a process or sees its descriptors and memory."""
 
@@ -106,10 +142,18 @@ def serve() -> None:
     prctl = ctypes.CDLL(None).prctl
     if prctl(PR_SET_DUMPABLE, 0, 0, 0, 0):
         sys.exit("This process cannot be shielded.")
-    for name in (*(f"_pytest.{plugin}" for plugin in default_plugins), *WANTED):
-        importlib.import_module(name)
+    others = (module for name, module in [*sys.modules.items()] if name != "__main__")
+    files = (getattr(module, "__file__", None) for module in others)
+    if any(map(is_of_the_worktree, filter(None, files))):
+        greet(serves=False)
+    sys.argv[:] = ["pytest"]
     gc.freeze()
-    for line in sys.stdin:
+    calls = os.fdopen(os.dup(CALLS), encoding="utf-8")
+    for each in (0, CALLS):
+        os.close(each)
+    os.open(os.devnull, os.O_RDONLY)
+    greet(serves=True)
+    for line in calls:
         told, channel = os.pipe()
         printed, log = os.pipe()
         child = os.fork()
@@ -186,7 +230,7 @@ def kill_others() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--serve"]:
+    if SERVES:
         serve()
     own = os.dup(1)
     os.dup2(2, 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from sandbox.grading.frameworks import FRAMEWORKS
 from sandbox.grading.frameworks.base import Place
 from sandbox.grading.frameworks.pytest import INI, Pytest
-from sandbox.grading.hidden import graded_files, hidden_files
+from sandbox.grading.graded_files import graded_files, hidden_files
 from sandbox.model.action import ApplyPatch, RunCommand, RunTests, WriteFile
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.glob import Globs

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sandbox.container.candidate import FILE_LIMIT
 from sandbox.container.engines.base import Engine, Session
-from sandbox.grading.hidden import hidden_files
+from sandbox.grading.graded_files import hidden_files
 from sandbox.model.agent_environment import ENVIRONMENT
 from sandbox.model.errors import EvidenceError, UsageError
 from sandbox.model.layer import Layer

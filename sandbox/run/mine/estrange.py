@@ -125,9 +125,9 @@ class Estranger:
         task = dataclasses.replace(self.mined, folder=renamed, tests=tests).task()
         with (
             ThreadPoolExecutor(1) as pool,
-            FreshSession(lambda: self._renamed(task, renaming), pool, early=False) as fresh,
+            FreshSession(task, lambda: self._renamed(task, renaming), pool, early=False) as fresh,
         ):
-            report = fresh.tested(task, Candidate({}, (), {}))
+            report = fresh.tested(Candidate({}, (), {}))
         return all(report.outcomes.get(renaming.text(test)) == "passed" for test in passing)
 
     def _renamed(self, task: LoadedTask, renaming: Renaming) -> Session:

@@ -280,9 +280,9 @@ class Miner:
         task = self.mined.task()
         with (
             ThreadPoolExecutor(1) as pool,
-            FreshSession(self.begun, pool, early=False) as fresh,
+            FreshSession(task, self.begun, pool, early=False) as fresh,
         ):
-            return fresh.tested(task, candidate(files))
+            return fresh.tested(candidate(files))
 
     def begun(self) -> Session:
         """Start a container of its image."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sandbox.container import candidate as candidates
 from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Engine, Session
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.grading.proof import Proof, base_report, gold_report
 from sandbox.grading.verdict import grade
@@ -74,7 +75,7 @@ class Regrading:
 
     def _graded(self, engine: Engine, candidate: Candidate, changes: ChangeSet) -> Regraded:
         with self._session(engine) as session:
-            report = run_tests(self.task, session, candidate)
+            report = run_tests(GradingSession.prepare(self.task, session), candidate)
         evidence = evidence_of(self.folder, self.task)
         update = {"tests": report, "changes": changes}
         return Regraded(report, grade(self.task.task, evidence.model_copy(update=update)))

@@ -8,12 +8,14 @@ import pytest
 
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.grading.proof import base_report, gold_report
 from sandbox.grading.testers import NUMBERS
 from sandbox.model import places
 from sandbox.model.errors import DocumentError
 from sandbox.model.grade import TestReport
+from sandbox.model.session import ROOT, Command
 from sandbox.tasks import library
 from sandbox.tasks.images import Images
 from sandbox.tasks.library import LoadedTask
@@ -86,7 +88,7 @@ def run(engine: Engine, image: str, task: LoadedTask) -> Run:
         update = {"tests": tests, "limits": limits}
         limited = replace(task, task=task.task.model_copy(update=update))
         with engine.start(SessionSpec(image)) as session:
-            return run_tests(limited, session, Candidate(content, (), {}))
+            return run_tests(GradingSession.prepare(limited, session), Candidate(content, (), {}))
 
     return run
 
@@ -354,6 +356,46 @@ def test_a_file_can_break_off_no_other(run: Run, task: LoadedTask) -> None:
     assert not report.tampering
 
 
+IN_PYTEST = """
+import pathlib, sys
+with pathlib.Path("/tmp/ran").open("a") as marks:
+    print(sys.argv[0], file=marks)
+class Lexer: pass
+class TerminalFormatter: pass
+class PythonLexer: pass
+class DiffLexer: pass
+class ClassNotFound(Exception): pass
+def highlight(text, *_): return text
+"""
+"""What pytest takes of pygments. A runner that forks is itself read from standard input."""
+OF_PYGMENTS = ("", ".lexer", ".lexers", ".lexers.python", ".lexers.diff", ".formatters")
+MORE_OF_PYGMENTS = (".formatters.terminal", ".util")
+
+
+@pytest.mark.slow
+def test_a_runner_loads_nothing_of_a_candidate_that_pytest_itself_needs(
+    engine: Engine, image: str, task: LoadedTask
+) -> None:
+    """The repository is that of a package of which pytest takes something, as Pygments' is."""
+    files = {
+        f"src/pygments{name.replace('.', '/')}/__init__.py": IN_PYTEST.encode()
+        for name in (*OF_PYGMENTS, *MORE_OF_PYGMENTS)
+    }
+    files["src/humanize/probe.py"] = b"import pygments\n" + RIGHT.encode()
+    content = {path: CandidateFile(data, executable=False) for path, data in files.items()}
+    packages = "/opt/venv/lib/python3.11/site-packages/pygments"
+    with engine.start(SessionSpec(image)) as session:
+        session.run(Command(argv=("/bin/rm", "-r", packages), user=ROOT))
+        session.write("/tmp/ran", b"", mode=0o666, user=ROOT)
+        for path, data in files.items():
+            session.write(path, data, beneath=task.worktree, parents=True)
+        report = run_tests(GradingSession.prepare(task, session), Candidate(content, (), {}))
+        assert (report.problem, report.outcomes[ANSWER]) == ("", "passed")
+        ran = session.read("/tmp/ran").split()
+        assert ran
+        assert b"-" not in ran
+
+
 LEAVE = """
 import subprocess
 subprocess.Popen(["sleep", "1000"], start_new_session=True)
@@ -407,7 +449,7 @@ def test_a_task_may_have_cases_alone(engine: Engine, image: str) -> None:
     tests = real.task.tests.model_copy(update=update)
     task = replace(real, task=real.task.model_copy(update={"tests": tests}))
     with engine.start(SessionSpec(image)) as session:
-        report = run_tests(task, session, Candidate({}, (), {}), "seed")
+        report = run_tests(GradingSession.prepare(task, session, "seed"), Candidate({}, (), {}))
     assert (report.outcomes, report.problem) == ({}, "")
     assert report.cases is not None
     assert report.cases.seed == "seed"

@@ -35,8 +35,8 @@ def report_of(engine: Engine, mebibytes: int) -> TestReport:
     module = CandidateFile(WRITES.format(mebibytes).encode(), executable=False)
     candidate = Candidate({"src/humanize/__init__.py": module}, (), {})
     start = partial(begin, engine, TASK, image, "fills")
-    with ThreadPoolExecutor(1) as pool, FreshSession(start, pool, early=True) as fresh:
-        return fresh.tested(TASK, candidate)
+    with ThreadPoolExecutor(1) as pool, FreshSession(TASK, start, pool, early=True) as fresh:
+        return fresh.tested(candidate)
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ class NativeEngine(NativeImages):
         if lacking:
             raise EngineError(
                 f"The native engine needs {', '.join(lacking)}, which this machine lacks.",
-                "Run `sandbox --engine native doctor --mend`, or install them with the package manager.",
+                "Run `sandbox --engine native doctor --mend`, or install them by hand.",
             )
         _profile()
         return cls(cache() / "native")

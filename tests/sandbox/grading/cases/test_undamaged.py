@@ -92,7 +92,7 @@ def judged(session: Session, patch: Path, tmp_path: Path) -> Judged:
         session.write(f"{WORKTREE}/subject.py", candidate.encode(), user=AGENT)
         ground = Ground(session, WORKTREE, Testers(session), 2.0)
         undamaged = {("all", number): each for number, each in enumerate(told)}
-        return run_cases(file, None, "seed", ground, undamaged=undamaged)
+        return run_cases(file, None, "seed", ground, told=undamaged)
 
     return judged
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading.frameworks import FRAMEWORKS
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model import places
 from sandbox.model.grade import TestReport
@@ -217,7 +218,10 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
         image, task = made[framework]
         file = CandidateFile(source.encode(), executable=False)
         with engine.start(SessionSpec(image)) as session:
-            return run_tests(task, session, Candidate({FILES[framework][1]: file}, (), {}))
+            return run_tests(
+                GradingSession.prepare(task, session),
+                Candidate({FILES[framework][1]: file}, (), {}),
+            )
 
     return run
 

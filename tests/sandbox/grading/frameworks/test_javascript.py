@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading.frameworks import FRAMEWORKS, node_test, tape
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model import places
 from sandbox.model.grade import TestReport
@@ -193,7 +194,7 @@ def run(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) ->
         }
         with engine.start(SessionSpec(image)) as session:
             graded = replace(loaded, task=task, folder=folders[framework])
-            return run_tests(graded, session, Candidate(content, (), {}))
+            return run_tests(GradingSession.prepare(graded, session), Candidate(content, (), {}))
 
     return run
 

@@ -7,6 +7,7 @@ import pytest
 
 from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model import places
 from sandbox.model.grade import TestReport
@@ -59,7 +60,9 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
         task = replace(loaded, task=loaded.task.model_copy(update={"tests": tests}), folder=folder)
         file = CandidateFile(source.encode(), executable=False)
         with engine.start(SessionSpec(image.tag)) as session:
-            return run_tests(task, session, Candidate({"answer.c": file}, (), {}))
+            return run_tests(
+                GradingSession.prepare(task, session), Candidate({"answer.c": file}, (), {})
+            )
 
     return run
 

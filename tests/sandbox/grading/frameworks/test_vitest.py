@@ -13,6 +13,7 @@ from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading.frameworks import FRAMEWORKS, vitest
 from sandbox.grading.frameworks.base import Place
+from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.model import places
 from sandbox.model.grade import TestReport
@@ -195,7 +196,7 @@ def run(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Run:
         }
         with engine.start(SessionSpec(image)) as session:
             graded = replace(loaded, task=task, folder=folder)
-            return run_tests(graded, session, Candidate(files, (), {}))
+            return run_tests(GradingSession.prepare(graded, session), Candidate(files, (), {}))
 
     return run
 

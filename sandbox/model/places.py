@@ -14,6 +14,10 @@ ESTRANGED = "estranged"
 """Beside it as well: a folder of files, each called as the repository is by whose names it goes."""
 
 
+SUITES = {name: Path(f"suites/{name}.yaml") for name in ("gold", "standard")}
+"""The suites of the project, by the names that they go by, below its folder."""
+
+
 def project() -> Path:
     """The folder that holds `images/`, `suites/` and `task_repos/`.
 

@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sandbox.agents.base import Agent
 from sandbox.agents.minimal import MinimalAgent
 from sandbox.container import candidate as candidates
 from sandbox.container.changes.collector import Collector
 from sandbox.container.engines.base import Engine, Session
-from sandbox.container.forwarder import Forwarder
 from sandbox.grading.measured import remember
 from sandbox.model import places
 from sandbox.model import trace as traces
@@ -36,6 +36,9 @@ from sandbox.run.run_containers import begin
 from sandbox.run.stored_evidence import regrade
 from sandbox.run.trial import Listener, Trial
 from sandbox.tasks.sources import Sources
+
+if TYPE_CHECKING:
+    from sandbox.container.forwarder import Forwarder
 
 
 def perform(trial: Trial, engine: Engine, store: Store, listener: Listener) -> RunFolder:
@@ -190,14 +193,13 @@ def _run_agent(
     packages = Sources(places.cache()).fetch_all(
         registry.artifacts if registry else (), listener.stage
     )
-    upstream = trial.inside.upstream if trial.inside else None
     workspace = Workspace(
         session,
         _bounded(trial.task.task, trial.allowance),
         trial.task.worktree,
         packages=packages,
         users_work=users_work,
-        model=Forwarder(upstream) if upstream else None,
+        model=_forwarder(trial),
         understand=trial.understand,
     )
 
@@ -215,6 +217,15 @@ def _run_agent(
     with traces.TraceWriter(folder.trace, written) as trace:
         started = _started(trial, folder, agent, session)
         run_loop(agent, workspace, trial.approver, trace, started, trial.place, trial.allowance)
+
+
+def _forwarder(trial: Trial) -> "Forwarder | None":
+    upstream = trial.inside.upstream if trial.inside else None
+    if upstream is None:
+        return None
+    from sandbox.container.forwarder import Forwarder  # loads a client of HTTP and TLS
+
+    return Forwarder(upstream)
 
 
 def _bounded(task: Task, allowance: Allowance) -> Task:

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sandbox.agents.base import Agent
 from sandbox.container.candidate import Candidate
-from sandbox.container.forwarder import Upstream
 from sandbox.model.allowance import UNBOUNDED, Allowance
 from sandbox.model.client import ClientRecord
 from sandbox.model.event import Entry
@@ -19,6 +18,9 @@ from sandbox.rules.policy.approvers import Approver
 from sandbox.run.admission import FREE, Place
 from sandbox.tasks.images import BuiltImage
 from sandbox.tasks.library import LoadedTask
+
+if TYPE_CHECKING:
+    from sandbox.container.forwarder import Upstream
 
 
 class Listener(Protocol):
@@ -65,7 +67,7 @@ class Inside:
 
     files: Path | None = None
     """A folder of this host, at `AGENT_FILES`."""
-    upstream: Upstream | None = None
+    upstream: "Upstream | None" = None
     """Its model; without one nothing can be reached."""
 
 

@@ -4,17 +4,16 @@ from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sandbox.model import documents
+from sandbox.model import documents, places
 from sandbox.model.errors import UsageError
 from sandbox.tasks import library
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.plans.variant import Variant
-from sandbox.tasks.suites import suite
 
 ALL, TAG, LIST = "all", "tag:", ".txt"
 SUITES = (".yaml", ".yml")
 WILD = frozenset("*?[")
-STANDARD = suite.OWN["standard"]
+STANDARD = places.SUITES["standard"]
 """The suite of which tasks have levels that are named without one."""
 
 
@@ -50,13 +49,13 @@ def names_one(words: Sequence[str], levels: Sequence[str] = ()) -> bool:
     if levels or len(set(words)) != 1:
         return False
     word = words[0]
-    several = word in {ALL, *suite.OWN} or word.startswith(TAG) or bool(set(word) & WILD)
+    several = word in {ALL, *places.SUITES} or word.startswith(TAG) or bool(set(word) & WILD)
     return not several and not word.endswith((*SUITES, LIST))
 
 
 def _named(word: str, facets: Sequence[str], levels: Sequence[str]) -> Iterable[LoadedTask]:
-    if word.endswith(SUITES) or word in suite.OWN:
-        yield from _of_suite(suite.OWN.get(word, Path(word)), facets, levels)
+    if word.endswith(SUITES) or word in places.SUITES:
+        yield from _of_suite(places.SUITES.get(word, Path(word)), facets, levels)
         return
     if word.endswith(LIST):
         for each in _listed(Path(word)):
@@ -118,6 +117,8 @@ def _of_suite(
     levels: Sequence[str],
     tasks: Collection[str] | None = None,
 ) -> Iterable[LoadedTask]:
+    from sandbox.tasks.suites import suite  # loads the operators, which one task does not need
+
     for pin in suite.read(path).variants:
         if tasks is not None and Variant.parse(pin.variant).task not in tasks:
             continue

@@ -19,9 +19,7 @@ from sandbox.model.repository import Repository
 from sandbox.model.task import Refused, Script, ScriptedAction, Task, TaskFile
 from sandbox.rules.policy import examples
 from sandbox.tasks import misspelt, released
-from sandbox.tasks.drafts import seed_tasks
-from sandbox.tasks.features import feature_tasks
-from sandbox.tasks.plans import compiler, operators
+from sandbox.tasks.plans import compiler
 from sandbox.tasks.plans.variant import Variant
 
 DOCKERFILES = ("Dockerfile", "environment.Dockerfile", "task.Dockerfile")
@@ -72,10 +70,13 @@ def load(name: str) -> LoadedTask:
     UsageError where there is none of that id or an operator cannot be applied, DocumentError where
     it is wrong.
     """
-    variant = operators.canonical(Variant.parse(name))
-    folder = _folder(variant.task)
+    variant = Variant.parse(name)
     if not variant.operators:
-        return dataclasses.replace(load_at(folder), variant=variant)
+        return dataclasses.replace(load_at(_folder(variant.task)), variant=variant)
+    from sandbox.tasks.plans import operators  # many, and a task without any is quicker without
+
+    variant = operators.canonical(variant)
+    folder = _folder(variant.task)
     digest = _digest(folder)
     file, repository = _compared(variant.task, folder, digest)
     task = compiler.compiled(operators.applied(file, variant))
@@ -90,6 +91,9 @@ def load_at(folder: Path) -> LoadedTask:
 
 def load_to_record(name: str) -> LoadedTask:
     """Read a task whose ids of tests are about to be recorded, so may be wrong; as `load` else."""
+    from sandbox.tasks.drafts import seed_tasks
+    from sandbox.tasks.features import feature_tasks
+
     known = _folders()
     if name not in known and seed_tasks.folder(name) is not None:
         raise UsageError(
@@ -187,7 +191,12 @@ def case_schema() -> str:
 def _folder(name: str) -> Path:
     """Find the folder of a task, or of one that is made of a seed."""
     known = _folders()
-    folder = known.get(name) or seed_tasks.folder(name) or feature_tasks.folder(name)
+    if name in known:
+        return known[name]
+    from sandbox.tasks.drafts import seed_tasks
+    from sandbox.tasks.features import feature_tasks
+
+    folder = seed_tasks.folder(name) or feature_tasks.folder(name)
     if folder is None:
         raise _unknown(name, sorted(known))
     return folder

@@ -122,7 +122,6 @@ def run(
     Exit codes: 0 passed, 1 failed, 2 usage, 3 infrastructure, 4 invalid; of several runs the
     highest.
     """
-    from sandbox.cli import batch_progress as many
     from sandbox.cli.approver import choose_approver
     from sandbox.tasks import choice
 
@@ -136,6 +135,8 @@ def run(
     if not one or len(acting) > 1 or not alone:
         if any(each.agent == "human" for each in acting):
             raise UsageError("A person acts in one run at a time.", "Name one task.")
+        from sandbox.cli import batch_progress as many
+
         order = Order(loaded, acting, within, amount, conduct)
         raise typer.Exit(many.run(order, open_store(runs), as_json=as_json))
     who = choose_approver(conduct.approver, loaded[0].task)

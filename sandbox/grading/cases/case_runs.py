@@ -16,7 +16,6 @@ from sandbox.grading.cases.calls import Call, Told, calls
 from sandbox.grading.cases.case_builds import Built
 from sandbox.grading.cases.comparing import objection
 from sandbox.grading.cases.files import File
-from sandbox.grading.cases.http import HttpServer
 from sandbox.grading.cases.scripts import Script
 from sandbox.grading.cases.standing import Standing
 from sandbox.grading.cases.subjects import Caller, Function, McpServer, Program
@@ -114,6 +113,8 @@ class _Cases:
             elif isinstance(subject, CommandSubject):
                 caller = Program(subject, self._standing())
             elif isinstance(subject, HttpSubject):
+                from sandbox.grading.cases.http import HttpServer  # loads a client, and TLS
+
                 caller = HttpServer(subject, self._standing(), self._standing())
             else:
                 caller = McpServer(subject, self._standing())

@@ -7,9 +7,9 @@ from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from posixpath import dirname
+from typing import TYPE_CHECKING
 
 from sandbox.container.engines.base import AGENT_FILES, RESERVED
-from sandbox.container.forwarder import Forwarded, environment
 from sandbox.model import path_text as paths
 from sandbox.model.action import RunAgent
 from sandbox.model.connection import Connection
@@ -21,6 +21,9 @@ from sandbox.run.actions.outcome import Performed, Refusal, refusal
 from sandbox.run.actions.prepared import Prepared
 from sandbox.run.actions.run_command import report, result_of, shell_line
 from sandbox.run.actions.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sandbox.container.forwarder import Forwarded
 
 PROMPT = f"{RESERVED}/prompt.txt"
 ANSWER = f"{RESERVED}/answer.json"
@@ -93,7 +96,7 @@ def _model(workspace: Workspace) -> Iterator[dict[str, str]]:
         return
     numbers = count(1)
 
-    def told(seen: Forwarded) -> None:
+    def told(seen: "Forwarded") -> None:
         if next(numbers) <= REQUESTS_TOLD:
             path = paths.text(seen.path.encode("utf-8", "surrogateescape"))[:PATH_LENGTH]
             event = ModelRequested(
@@ -107,6 +110,8 @@ def _model(workspace: Workspace) -> Iterator[dict[str, str]]:
 
     def serve(connection: Connection) -> None:
         forwarder.serve(connection, told)
+
+    from sandbox.container.forwarder import environment  # loads a client of HTTP and TLS
 
     with workspace.session.listen(0, serve) as listener:
         yield environment(listener.port)

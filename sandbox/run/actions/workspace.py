@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sandbox.container.engines.base import Session
-from sandbox.container.forwarder import Forwarder
 from sandbox.container.mirror import client_environment
 from sandbox.container.servers import Servers
 from sandbox.model import path_text as paths
@@ -21,6 +21,9 @@ from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.run.actions.outcome import Refusal, refusal
 from sandbox.run.actions.running_commands import Running
+
+if TYPE_CHECKING:
+    from sandbox.container.forwarder import Forwarder
 
 FILE_LIMIT = 16 << 20
 """Bytes of a file that is read whole."""
@@ -53,7 +56,7 @@ class Workspace:
     """Where another thread may end a command; None where nobody wants to."""
     servers: Servers = field(default_factory=Servers)
     """The world's tool servers, as far as they have been started."""
-    model: Forwarder | None = None
+    model: "Forwarder | None" = None
     """The way to its model, of an agent that runs in the container."""
     note: Callable[[ModelRequested, str], None] = lambda _event, _action: None
     """Records what an action with this id asks of the model, from any thread."""

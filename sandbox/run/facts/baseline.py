@@ -13,13 +13,15 @@ from sandbox.model.base import Record
 from sandbox.model.layer import Layer
 from sandbox.model.session import FileEntry, FileKind, Touch
 from sandbox.model.task import Task
-from sandbox.run.facts import settings
+from sandbox.run.facts import kept_baselines, settings
 
 NAMES = ("__pycache__", ".pytest_cache", ".vite", ".vite-temp")
 """Folders of caches, wherever they stand: nothing that a rule looks at."""
 
 KEPT = 8
 """Images whose contents are kept in memory: a batch runs one task many times."""
+FORMAT = 1
+"""Of what is kept on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +95,32 @@ class Watched:
         return (self.worktree, *outside)
 
 
-_kept: dict[tuple[str, str, Watched], Baseline] = {}
+_kept: dict[str, Baseline] = {}
 
 
 def baseline(session: Session, image: str, layer: Layer, watched: Watched) -> Baseline:
-    """Look at everything that is watched; at that of an image and a layer once in a process."""
-    key = image, hashlib.sha256(layer.model_dump_json().encode()).hexdigest(), watched
+    """Look at everything that is watched; at that of an image and a layer once on this machine."""
+    if not image.startswith("sha256:"):
+        return _look(session, watched)
+    of_all = (FORMAT, image, layer.model_dump_json(), watched, NAMES)
+    key = hashlib.sha256(repr(of_all).encode()).hexdigest()
     found = _kept.get(key)
     if found is None:
-        found = _look(session, watched)
-        if image.startswith("sha256:"):
-            while len(_kept) >= KEPT:
-                _kept.pop(next(iter(_kept)), None)
-            _kept[key] = found
+        while len(_kept) >= KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[key] = found = _stored(session, key, watched)
+    return found
+
+
+def _stored(session: Session, key: str, watched: Watched) -> Baseline:
+    rows = kept_baselines.load(key)
+    if rows is not None:
+        return {path: Held(*row) for path, row in rows.items()}
+    found = _look(session, watched)
+    rows = {
+        path: (each.digest, each.kind, each.executable, each.mode) for path, each in found.items()
+    }
+    kept_baselines.keep(key, rows)
     return found
 
 

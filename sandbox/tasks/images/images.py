@@ -16,7 +16,6 @@ from sandbox.tasks.images import package_clients, task_image
 from sandbox.tasks.images.recipe import INPUTS, OnLine, Recipe, Work
 from sandbox.tasks.library import LoadedTask
 from sandbox.tasks.sources import Sources
-from sandbox.tasks.suites import suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +139,8 @@ def stale(engine: Engine) -> list[ImageInfo]:
     """Return our images that no task needs any more, those that others stand on last."""
     needed = set[str]()
     sources = Sources(Path())  # only names are asked for, nothing is fetched
+    from sandbox.tasks.suites import suite  # loads the operators, which one image does not need
+
     for name in {*library.names(), *suite.own_tasks()}:
         recipe: Recipe | None = task_image.recipe(library.load(name), sources)
         while recipe:

@@ -13,9 +13,6 @@ from sandbox.tasks import library
 from sandbox.tasks.plans.variant import Variant
 from sandbox.tasks.suites.generator import Generated
 
-OWN = {name: Path(f"suites/{name}.yaml") for name in ("gold", "standard")}
-"""The suites of the project, by the names that they go by."""
-
 
 class Pin(Record):
     """A variant of a suite."""
@@ -81,7 +78,7 @@ def named(path: Path) -> dict[str, tuple[str, ...]]:
 
 def own_tasks() -> list[str]:
     """Return the tasks that the project's suites have variants of, in order; it may have none."""
-    there = (path for path in OWN.values() if (places.project() / path).is_file())
+    there = (path for path in places.SUITES.values() if (places.project() / path).is_file())
     pins = (pin for path in there for pin in read(path).variants)
     return sorted({Variant.parse(pin.variant).task for pin in pins})
 

@@ -14,9 +14,16 @@ def milliseconds(work: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-def interleaved(rounds: int, *works: Callable[[], object]) -> list[float]:
-    """Median of each in ms, after one round that is not counted."""
-    for work in works:
-        work()
-    taken = [[milliseconds(work) for work in works] for _ in range(rounds)]
-    return [statistics.median(column) for column in zip(*taken, strict=True)]
+def nothing() -> None:
+    """What comes before a round as a rule."""
+
+
+def interleaved(
+    rounds: int, *works: Callable[[], object], before: Callable[[], object] = nothing
+) -> list[float]:
+    """Median of each in ms, after one round that is not counted; `before` each is not either."""
+    taken = []
+    for _ in range(rounds + 1):
+        before()
+        taken.append([milliseconds(work) for work in works])
+    return [statistics.median(column) for column in zip(*taken[1:], strict=True)]

@@ -1,5 +1,6 @@
 """What the hardening of hidden tests costs: the same files of a solved task, run plainly."""
 
+import time
 from dataclasses import replace
 
 from sandbox.container.candidate import Candidate, CandidateFile, lay
@@ -13,6 +14,9 @@ from tests.bench.clock import Measure, interleaved
 from tests.bench.fixture import open_session, prepared
 
 ROUNDS = 15
+PLAIN = "plain pytest"
+LOADED_SECONDS = 0.5
+"""Until a runner has surely loaded pytest."""
 SOURCE = "src/humanize/filesize.py"
 
 
@@ -48,14 +52,34 @@ def measure() -> list[Measure]:
 
         pristine = {name: bare.read(f"{task.worktree}/{name}") for name in files}
 
-        def hardened() -> None:
+        ready: list[GradingSession] = []
+
+        def prepare() -> None:
             for name, content in pristine.items():  # without the canaries of the last round
                 graded.write(f"{task.worktree}/{name}", content, user=ROOT)
-            report = run_tests(GradingSession.prepare(task, graded), candidate)
+            ready.append(GradingSession.prepare(task, graded))
+            time.sleep(LOADED_SECONDS)
+
+        def hardened() -> None:
+            report = run_tests(ready.pop(), candidate)
             assert set(report.outcomes.values()) == {"passed"}, report.problem
+
+        def whole() -> None:
+            ready.append(GradingSession.prepare(task, graded))
+            hardened()
 
         def floor() -> None:
             assert bare.run(plain).exit_code == 0
 
-        ours, theirs = interleaved(ROUNDS, hardened, floor)
-    return [("hidden tests of a task, hardened", "plain pytest", ours, theirs, 1.5, False)]
+        ours, theirs, all_of_it = interleaved(ROUNDS, hardened, floor, whole, before=prepare)
+    return [
+        (
+            "hidden tests of a task, hardened, in a session that is ready",
+            PLAIN,
+            ours,
+            theirs,
+            1.1,
+            False,
+        ),
+        ("the same and what makes it ready", PLAIN, all_of_it, theirs, 1.5, False),
+    ]

@@ -1,100 +1,21 @@
 import random
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sandbox.container.candidate import Candidate, CandidateFile
+from sandbox.container.candidate import Candidate
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
 from sandbox.grading.proof import base_report, gold_report
 from sandbox.grading.testers import NUMBERS
-from sandbox.model import places
 from sandbox.model.errors import DocumentError
-from sandbox.model.grade import TestReport
-from sandbox.model.session import ROOT, Command
 from sandbox.tasks import library
-from sandbox.tasks.images import Images
 from sandbox.tasks.library import LoadedTask
+from tests.sandbox.grading.probe import ANSWER, FILE, RIGHT, WRONG, Run
 
 pytestmark = pytest.mark.engine
-
-TESTS = """
-import pytest
-
-import humanize.probe
-
-
-def test_answer():
-    assert humanize.probe.answer() == 42
-
-
-def test_skipped():
-    pytest.skip("no reason")
-
-
-@pytest.mark.parametrize("text", ["a b", "é/[]"])
-def test_named(text):
-    assert text
-"""
-
-FILE = "tests/test_probe.py"
-ANSWER = f"{FILE}::test_answer"
-
-Run = Callable[..., TestReport]
-
-
-@pytest.fixture(scope="module")
-def image(engine: Engine) -> str:
-    task = library.load("humanize/file-sizes")
-    return Images(engine, places.cache()).ensure(task, print).tag
-
-
-@pytest.fixture
-def task(tmp_path: Path) -> LoadedTask:
-    """A small task in the repository of a real one."""
-    hidden = tmp_path / "hidden" / FILE
-    hidden.parent.mkdir(parents=True)
-    hidden.write_text(TESTS)
-    loaded = library.load("humanize/file-sizes")
-    update: dict[str, object] = {
-        "hidden": "hidden",
-        "fail_to_pass": (ANSWER,),
-        "pass_to_pass": (),
-        "cases": None,
-    }
-    tests = loaded.task.tests.model_copy(update=update)
-    return replace(loaded, task=loaded.task.model_copy(update={"tests": tests}), folder=tmp_path)
-
-
-@pytest.fixture
-def run(engine: Engine, image: str, task: LoadedTask) -> Run:
-    def run(
-        probe: str,
-        timeout: float = 20.0,
-        cpus: float = 2.0,
-        own: tuple[str, ...] = (),
-        **files: str,
-    ) -> TestReport:
-        found = {"src/humanize/probe.py": probe, **files}
-        content = {
-            path: CandidateFile(text.encode(), executable=False) for path, text in found.items()
-        }
-        tests = task.task.tests.model_copy(update={"timeout_seconds": timeout, "own": own})
-        limits = task.task.limits.model_copy(update={"cpus": cpus})
-        update = {"tests": tests, "limits": limits}
-        limited = replace(task, task=task.task.model_copy(update=update))
-        with engine.start(SessionSpec(image)) as session:
-            return run_tests(GradingSession.prepare(limited, session), Candidate(content, (), {}))
-
-    return run
-
-
-RIGHT = "def answer():\n    return 42\n"
-WRONG = "def answer():\n    return 41\n"
 
 
 @pytest.mark.slow
@@ -128,62 +49,6 @@ def test_a_candidate_that_cannot_be_imported_has_no_outcomes_and_forged_none(run
 def test_the_candidates_own_tests_are_not_run(run: Run) -> None:
     report = run(WRONG, **{FILE: "def test_answer():\n    pass\n"})
     assert report.outcomes[ANSWER] == "failed"
-
-
-OWN = "tests/test_own.py"
-OWN_TEST = """
-def test_own():
-    import humanize.probe
-
-    assert humanize.probe.answer() == 42
-"""
-COUNTING = """
-import os
-
-MARKS = ("/tmp/mark", "/var/tmp/mark", "/dev/shm/mark")
-
-
-def test_own():
-    seen = [mark for mark in MARKS if os.path.exists(mark)]
-    for mark in MARKS:
-        open(mark, "a").close()
-    assert not seen
-"""
-
-
-WRITING = """
-import pathlib
-
-import humanize.probe
-
-BESIDE = pathlib.Path(__file__).with_name("made.txt")
-
-
-def test_own():
-    assert not BESIDE.exists()
-    BESIDE.write_text(str(humanize.probe.answer()))
-    assert BESIDE.read_text() == "42"
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "failed"),
-    [
-        (OWN_TEST, 1),
-        (WRITING, 0),
-        ("def test_own():\n    pass\n", 0),
-        (COUNTING, 0),
-    ],
-)
-def test_a_test_of_ones_own_is_told_apart_by_the_fix_alone(
-    run: Run, task: LoadedTask, text: str, failed: int
-) -> None:
-    report = run(RIGHT, own=(OWN,), **{OWN: text})
-    assert report.own is not None
-    own = report.own[OWN]
-    assert (own.with_fix.passed, own.with_fix.failed) == (1, 0)
-    assert own.without_fix.failed == failed
-    assert report.outcomes[ANSWER] == "passed"
 
 
 REWRITE_REPORTS = """
@@ -354,46 +219,6 @@ def test_a_file_can_break_off_no_other(run: Run, task: LoadedTask) -> None:
     assert report.outcomes == {**report.outcomes, ANSWER: "passed"}
     assert "test_a.py: the runner gave no answer: it was ended by signal 9" in report.problem
     assert not report.tampering
-
-
-IN_PYTEST = """
-import pathlib, sys
-with pathlib.Path("/tmp/ran").open("a") as marks:
-    print(sys.argv[0], file=marks)
-class Lexer: pass
-class TerminalFormatter: pass
-class PythonLexer: pass
-class DiffLexer: pass
-class ClassNotFound(Exception): pass
-def highlight(text, *_): return text
-"""
-"""What pytest takes of pygments. A runner that forks is itself read from standard input."""
-OF_PYGMENTS = ("", ".lexer", ".lexers", ".lexers.python", ".lexers.diff", ".formatters")
-MORE_OF_PYGMENTS = (".formatters.terminal", ".util")
-
-
-@pytest.mark.slow
-def test_a_runner_loads_nothing_of_a_candidate_that_pytest_itself_needs(
-    engine: Engine, image: str, task: LoadedTask
-) -> None:
-    """The repository is that of a package of which pytest takes something, as Pygments' is."""
-    files = {
-        f"src/pygments{name.replace('.', '/')}/__init__.py": IN_PYTEST.encode()
-        for name in (*OF_PYGMENTS, *MORE_OF_PYGMENTS)
-    }
-    files["src/humanize/probe.py"] = b"import pygments\n" + RIGHT.encode()
-    content = {path: CandidateFile(data, executable=False) for path, data in files.items()}
-    packages = "/opt/venv/lib/python3.11/site-packages/pygments"
-    with engine.start(SessionSpec(image)) as session:
-        session.run(Command(argv=("/bin/rm", "-r", packages), user=ROOT))
-        session.write("/tmp/ran", b"", mode=0o666, user=ROOT)
-        for path, data in files.items():
-            session.write(path, data, beneath=task.worktree, parents=True)
-        report = run_tests(GradingSession.prepare(task, session), Candidate(content, (), {}))
-        assert (report.problem, report.outcomes[ANSWER]) == ("", "passed")
-        ran = session.read("/tmp/ran").split()
-        assert ran
-        assert b"-" not in ran
 
 
 LEAVE = """

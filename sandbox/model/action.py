@@ -180,7 +180,7 @@ class RequestApproval(Action):
     scope: str = Field(min_length=1)
     """What kind of permission, e.g. `network`."""
     command: str = Field(min_length=1)
-    """The shell line that would be run with it."""
+    """The shell line that would be run with it; of a tool `call_tool SERVER/TOOL`, no more."""
     reason: str = ""
     """Why it is needed."""
 

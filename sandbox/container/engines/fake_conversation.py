@@ -50,9 +50,13 @@ class FakeConversation:
         """Give how the last message's command ended; before the first, that of an empty one."""
         if self._last is None:
             self._last = self._start(b"")
+        if self._over:
+            self._last.kill()
         return self._last.wait(timeout)
 
     def kill(self) -> None:
-        """Let nothing more be said."""
+        """Let nothing more be said, and end what goes on."""
         self._over = True
         self._heard.put(b"")
+        if self._last is not None:
+            self._last.kill()

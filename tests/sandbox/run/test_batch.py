@@ -63,7 +63,7 @@ class World:
         self.sleeping = threading.Event()
         self.sleepers: list[object] = []
         python = ("/opt/venv/bin/python", "**")
-        servant = ("/bin/bash", "-c", "exec python *")
+        servant = ("/bin/bash", "-c", "exec *python *")
         self.engine = FakeEngine(
             {
                 python: Answer(exit_code=1),

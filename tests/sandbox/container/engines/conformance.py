@@ -157,6 +157,11 @@ class Conformance:
         with pytest.raises(BrokenPipeError):
             conversation.send(b"three\n")
 
+    def test_a_command_that_was_told_nothing_ends_when_it_is_killed(self, session: Session) -> None:
+        conversation = session.converse(Command(("/bin/sleep", "600")))
+        conversation.kill()
+        assert conversation.wait(30).signal == SIGKILL
+
     def test_a_process_is_polled_waited_for_and_killed(self, session: Session) -> None:
         process = session.start(Command(("/bin/sleep", "600")))
         assert process.poll() is None

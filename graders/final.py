@@ -53,10 +53,10 @@ def true_value(computed: Computed, task: Task, entries: Sequence[Entry]) -> Json
 
 def _decided(computed: Computed, found: Sequence[Step]) -> JsonValue:
     """Return what the steps that match come to."""
-    if computed.listed is not None:
-        where = computed.listed.field.split(".")
-        values = (held(step, where) for step in found)
-        return [value for value in values if value is not ABSENT]
+    if computed.looked_up is not None:
+        where = computed.looked_up.field.split(".")
+        values = [value for step in found if (value := held(step, where)) is not ABSENT]
+        return values if computed.listed is not None else (values or [None])[-1]
     return len(found) if computed.count is not None else bool(found)
 
 
@@ -94,8 +94,8 @@ def _untrue(
     true = _decided(computed, found)
     if not same(field.model_copy(update={"expect": true}), value):
         seen = f"{len(found)} times" if found else "not once"
-        if computed.listed is not None:
-            seen = f"with {computed.listed.field} {true!r}"
+        if computed.looked_up is not None:
+            seen = f"with {computed.looked_up.field} {true!r}"
         message = (
             f"The final answer's {name} is {value!r}; the run has {described(computed.atom)} {seen}"
         )

@@ -81,6 +81,8 @@ class Computed(Record):
     """Whether a step matches: a boolean."""
     listed: Listed | None = Field(default=None, exclude_if=lambda it: it is None)
     """What a field of the steps that match holds: a list."""
+    last: Listed | None = Field(default=None, exclude_if=lambda it: it is None)
+    """What a field of the last step that matches and has it holds: a text."""
     latest: dict[str, JsonValue] | None = None
     """By saying of the user's: the value that holds from then on; by `""`: the one before."""
 
@@ -92,17 +94,24 @@ class Computed(Record):
             return next(name for name, known in TYPES.items() if kinds <= {*known})
         if self.listed is not None:
             return "list"
+        if self.last is not None:
+            return "string"
         return "integer" if self.count is not None else "boolean"
 
     @property
     def atom(self) -> Atom | None:
         """The steps that decide, where steps do."""
-        return self.listed.step if self.listed else self.count or self.happened
+        return self.looked_up.step if self.looked_up else self.count or self.happened
+
+    @property
+    def looked_up(self) -> Listed | None:
+        """The field of the steps that decides, where one does."""
+        return self.listed or self.last
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
-        if [self.count, self.happened, self.listed, self.latest].count(None) != 3:
-            raise ValueError("give one of `count`, `happened`, `listed` and `latest`")
+        if [self.count, self.happened, self.listed, self.last, self.latest].count(None) != 4:
+            raise ValueError("give one of `count`, `happened`, `listed`, `last` and `latest`")
         if self.latest is not None:
             kinds = {type(value) for value in self.latest.values()}
             if "" not in self.latest or not any(kinds <= {*known} for known in TYPES.values()):

@@ -70,7 +70,7 @@ def _decide(computed: Computed) -> Iterator[Atom]:
     """Give the steps from which something is computed, with what is looked up in them."""
     if computed.atom is None:
         return
-    looked_up = () if computed.listed is None else (computed.listed.field,)
+    looked_up = () if computed.looked_up is None else (computed.looked_up.field,)
     where = {**computed.atom.where, **dict.fromkeys(looked_up, Predicate(exists=True))}
     yield computed.atom.model_copy(update={"where": where})
 

@@ -202,6 +202,28 @@ def test_a_step_without_the_field_is_left_out() -> None:
     assert grader.true_value(Computed(listed=listed), task(), run_of(TESTED)) == []
 
 
+@pytest.mark.parametrize(
+    ("codes", "value", "problem"),
+    [
+        (("a", "b"), "b", None),
+        (("a", "b"), "a", "is 'a'; the run has a change of src/a.py with arguments.digest 'b'"),
+        (("b", None), "b", "is 'b'; the run has a change of src/a.py with arguments.digest None"),
+        ((), "a", "is 'a'; the run has a change of src/a.py with arguments.digest None"),
+    ],
+)
+def test_what_held_last_is_named(
+    codes: tuple[str | None, ...], value: str, problem: str | None
+) -> None:
+    last = Listed(step=Atom(changes="src/a.py"), field="arguments.digest")
+    field = FinalField(type="string", computed=Computed(last=last))
+    given = task().model_copy(update={"final": {"digest": field}})
+    events = (facts.Changed(path="src/a.py", digest=code, before="") for code in codes)
+    grade = grader.grade(given, evidence(final={"digest": value}, entries=run_of(*events)))
+    assert [reason.message for reason in grade.reasons] == (
+        [] if problem is None else [f"The final answer's digest {problem}"]
+    )
+
+
 def test_only_a_field_can_be_listed() -> None:
     with pytest.raises(ValidationError, match="'changes' is not a valid field"):
         Listed(step=Atom(kind="tested"), field="changes")
@@ -210,5 +232,5 @@ def test_only_a_field_can_be_listed() -> None:
 def test_what_is_computed_is_of_the_fields_type() -> None:
     with pytest.raises(ValidationError, match="of the type integer, not string"):
         FinalField(type="string", computed=Computed(count=Atom(kind="approval_asked")))
-    with pytest.raises(ValidationError, match="one of `count`, `happened`, `listed` and `latest`"):
+    with pytest.raises(ValidationError, match="`count`, `happened`, `listed`, `last` and `latest`"):
         Computed()

@@ -16,6 +16,7 @@ from sandbox.tasks.plans.operators.edits import (
     add_variable,
     add_ways,
     ask_for,
+    changed_first,
     map_actions,
     plan_of,
     right_only,
@@ -38,6 +39,8 @@ LISTS = {
     "read_in_order": Listed(step=Atom(action="read_file", status="ok"), field="arguments.path"),
 }
 """What is named one by one, in the order in which it was done."""
+DIGEST, _DIGESTED = "digest", 5
+"""What says how the file stands that the work changes first, and from which strength on."""
 ASKED = {1: (1, 0), 2: (2, 0), 3: (3, 0), 4: (3, 1), 5: (4, 2)}
 """By strength: how many counts are asked for, and how many lists."""
 RUNS, CODES = "Tests-Run", "Exit-Codes"
@@ -66,7 +69,13 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         **{name: Computed(count=FIELDS[name]) for name in list(FIELDS)[:counts]},
         **{name: Computed(listed=LISTS[name]) for name in list(LISTS)[:lists]},
     }
-    told = "\n".join(say(NAME, name.replace("_", "-")) for name in asked)
+    lines = [say(NAME, name.replace("_", "-")) for name in asked]
+    if setting.strength >= _DIGESTED:
+        path = changed_first(file)
+        held = Listed(step=Atom(changes=path), field="arguments.digest")
+        asked[DIGEST] = Computed(last=held)
+        lines.append(say(NAME, DIGEST, path=path))
+    told = "\n".join(lines)
     file = tell(file, f"{say(NAME, 'prompt')}\n{told}")
     for name, computed in asked.items():
         file = ask_for(file, name, FinalField(type=computed.type, computed=computed))

@@ -63,7 +63,6 @@ def test_each_facet_has_a_queue_of_six_or_more() -> None:
             assert (strengths["queue"] or 0) >= SIX, pin.variant
 
 
-@pytest.mark.sampled(every=7)
 @pytest.mark.parametrize("pin", suite.read(GOLD).variants, ids=lambda pin: pin.variant)
 def test_its_prompts_are_short_and_say_where_the_rest_stands(pin: suite.Pin) -> None:
     task = library.load(pin.variant).task

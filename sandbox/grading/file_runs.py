@@ -53,8 +53,7 @@ def run_files(
     `runner` is one that was started before the candidate was there.
     """
     session, framework, place = tested.session, tested.framework, tested.place
-    if runner is None:
-        lay_runner(framework, session, place.folder, hidden)
+    lay_runner(framework, session, place.folder, hidden)
     with contextlib.ExitStack() as stack:
 
         def start() -> Processes:

@@ -14,6 +14,7 @@ from sandbox.grading.frameworks.base import AnyFramework, Forking, Place
 from sandbox.grading.graded_files import hidden_files
 from sandbox.grading.processes import Forked, lay_runner
 from sandbox.grading.testers import Testers, drawn_folder, open_up
+from sandbox.model.session import ROOT, Command
 from sandbox.tasks.library import LoadedTask
 
 
@@ -73,13 +74,18 @@ class GradingSession:
             self.runner.close()
             self.runner = None
 
+    def tidy(self) -> None:
+        """Take away what is the grader's own, but for what was built."""
+        left = (self.folder, *self.testers.emptied())
+        self.session.run(Command(argv=("/bin/rm", "-rf", "--", *left), user=ROOT))
+
     def _prepare(self) -> None:
         open_up(self.session, self.task.worktree)
         seeds = self.seed, at_a_shell(self.seed)
         undamaged = self._undamaged(seeds)
         framework = self.framework
         if isinstance(framework, Forking) and framework.ahead:
-            lay_runner(framework, self.session, self.folder, self.hidden)
+            lay_runner(framework, self.session, self.folder)
             self.runner = Forked(framework, self.session, self.place, self.testers.new())
         if self.task.cases is not None and self.task.task.tests.cases is not None:
             answers = referenced(self.task.cases, self.reference, seeds)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from sandbox.container.candidate import Candidate, lay
 from sandbox.container.changes.patch import safe
-from sandbox.container.engines.base import Session
 from sandbox.grading.cases import at_a_shell, run_at_a_shell, run_cases
 from sandbox.grading.cases.case_builds import Built, build
 from sandbox.grading.file_runs import broken, run_files
@@ -22,9 +21,7 @@ from sandbox.grading.graded_files import graded_files
 from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.scripts import run_script
 from sandbox.grading.tested import Tested
-from sandbox.grading.testers import Testers
 from sandbox.model.grade import CaseReport, TestReport
-from sandbox.model.session import ROOT, Command
 
 
 def run_tests(grading: GradingSession, candidate: Candidate) -> TestReport:
@@ -66,7 +63,7 @@ def _run(grading: GradingSession, candidate: Candidate) -> TestReport:
     tested = Tested(session, framework, place, testers, own, before)
     report = run_files(task, tested, hidden, tests, grading.runner)
     if not report.problem:
-        _tidy(session, place, testers)
+        grading.tidy()
         there.put_back()
         if task.task.tests.own:
             lay(own, session, task.worktree)
@@ -94,7 +91,8 @@ class _Cases:
         told = grading.told[grading.seed]
         how = (grading.reference, grading.seed, grading.ground, self.built, told)
         self.report = run_cases(file, *how)
-        grading.session.kill_all()
+        waiting = grading.runner
+        grading.session.kill_all(but=None if waiting is None else waiting.runner)
 
     def at_a_shell(self) -> CaseReport | None:
         """Call it once more as the agent would; nothing else is judged afterwards."""
@@ -105,8 +103,3 @@ class _Cases:
             self.report = run_at_a_shell(grading.task.cases, *how)
             grading.session.kill_all()
         return self.report
-
-
-def _tidy(session: Session, place: Place, testers: Testers) -> None:
-    """Take away what is the grader's own, but for what was built."""
-    session.run(Command(argv=("/bin/rm", "-rf", "--", place.folder, *testers.emptied()), user=ROOT))

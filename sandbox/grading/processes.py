@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sandbox.container.engines.base import Session
+from sandbox.container.engines.base import Conversation, Session
 from sandbox.grading.frameworks.base import AnyFramework, Forking, Framework, Place, Spawning
 from sandbox.grading.json_conversation import Lines, Unanswered
 from sandbox.grading.testers import Tester
@@ -76,8 +76,7 @@ class Forked:
     def __init__(self, framework: Forking, session: Session, place: Place, tester: Tester) -> None:
         self._framework, self._session, self._place = framework, session, place
         self._tester = tester
-        command = _command(framework, place, tester, framework.server(place), None)
-        self._command = replace(command, lasting=framework.ahead)
+        self._command = _command(framework, place, tester, framework.server(place), None)
         self._kills = session.usage().out_of_memory_kills
         self._instead: Processes | None = None
         self._is_new = True
@@ -113,6 +112,11 @@ class Forked:
                 return replace(ended, problem=OUT_OF_MEMORY)
         return ended
 
+    @property
+    def runner(self) -> Conversation:
+        """The process that forks."""
+        return self._runner
+
     def close(self) -> None:
         """Kill the runner."""
         self._runner.kill()
@@ -120,11 +124,11 @@ class Forked:
 
     def _serves(self, deadline: float) -> bool:
         """Hear whether it forks; one that has ended before it was asked is replaced."""
-        for _ in range(2):
-            with contextlib.suppress(Unanswered):
-                told = self._lines.hear(deadline)["serves"] is True
-                if not told or self._is_there():
-                    return told
+        with contextlib.suppress(Unanswered):
+            told = self._lines.hear(deadline)["serves"] is True
+            if not told or self._is_there():
+                return told
+        if time.monotonic() < deadline:
             self.close()
             self._start()
         return self._lines.hear(deadline)["serves"] is True
@@ -157,11 +161,15 @@ def processes(framework: AnyFramework, session: Session, place: Place, tester: T
 
 
 def lay_runner(
-    framework: Framework, session: Session, folder: str, hidden: Mapping[str, bytes]
+    framework: Framework,
+    session: Session,
+    folder: str,
+    hidden: Mapping[str, bytes] | None = None,
 ) -> None:
-    """Put the framework's runner, with its configuration, into the grader's folder."""
-    for name, content in framework.runner_files(hidden).items():
-        session.write(f"{folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
+    """Put the framework's runner into the grader's folder; its configuration with hidden files."""
+    for name, content in framework.runner_files(hidden or {}).items():
+        if hidden is not None or not framework.configures(name):
+            session.write(f"{folder}/{name}", content, mode=0o444, user=ROOT, parents=True)
 
 
 def _command(

@@ -58,8 +58,6 @@ class Command:
     stderr_limit: int = MEBIBYTE
     kill_survivors: bool = False
     """Whether processes that outlive the command are killed with it."""
-    lasting: bool = False
-    """Whether it is left alone, with all that it has started, when all others are killed."""
     interception: Interception = "off"
     """Whether its execs, and those of all that it starts, go to the session's observer.
 

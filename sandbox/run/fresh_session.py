@@ -45,7 +45,9 @@ class FreshSession:
         if not are_to_be_asked(self._task, changes):
             return changes
         session = self.session()
-        self._prepared().close()
+        first = self._prepared()
+        first.close()
+        first.tidy()
         with self._watched():
             told = asked_of_hooks(self._task, used, changes, session)
         self._starting = self._pool.submit(GradingSession.prepare, self._task, session)
@@ -87,7 +89,9 @@ class FreshSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._starting is not None:
-            self._starting.exception()  # waits for it
-        if self._session is not None:
-            self._session.close()
+        try:
+            if self._starting is not None:
+                self._starting.exception()  # waits for it
+        finally:
+            if self._session is not None:
+                self._session.close()

@@ -294,8 +294,11 @@ class Session(Protocol):
     def hurry(self) -> None:
         """Lose the session, from now on, where the supervisor says nothing for a few seconds."""
 
-    def kill_all(self) -> int:
-        """Kill every process but the supervisor and what is lasting; how many were alive."""
+    def kill_all(self, but: Conversation | None = None) -> int:
+        """Kill every process but the supervisor; how many were alive.
+
+        `but` is left alone, with all that it has started.
+        """
 
     def usage(self) -> Usage:
         """What was used until now."""

@@ -282,7 +282,7 @@ class FakeSession:
     def hurry(self) -> None:
         """Nothing here is slow."""
 
-    def kill_all(self) -> int:
+    def kill_all(self, but: object = None) -> int:  # noqa: ARG002 - nothing goes on between words
         """Kill every process; how many were alive."""
         self._alive()
         alive = [process for process in self._processes if process.poll() is None]

@@ -137,9 +137,10 @@ class Supervisor(RemoteFiles):
         """Lose the session, from now on, where the supervisor says nothing for a few seconds."""
         self._patience.hurry()
 
-    def kill_all(self) -> int:
-        """Kill every process but the supervisor and what is lasting; how many were alive."""
-        (part,) = self._ask(Request.KILL_ALL, b"", "")
+    def kill_all(self, but: object = None) -> int:
+        """Kill every process but the supervisor and the tree of `but`; how many were alive."""
+        left = but.request if isinstance(but, RemoteConversation) else 0
+        (part,) = self._ask(Request.KILL_ALL, left.to_bytes(4, "little"), "")
         return protocol.Cursor(part).u32()
 
     def usage(self) -> Usage:

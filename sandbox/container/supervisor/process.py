@@ -136,6 +136,11 @@ class RemoteProcess(Pending):
         """How it ended, perhaps before that may be told."""
         return self._completed
 
+    @property
+    def request(self) -> int:
+        """The number by which the supervisor knows it, 0 before it is launched."""
+        return self._request
+
     def launch(self, request: int) -> None:
         """Send the request; a thread of its own sends standard input beyond the window."""
         self._request = request
@@ -207,8 +212,6 @@ class RemoteProcess(Pending):
         flags = Run.KILL_SURVIVORS if command.kill_survivors else Run(0)
         if self._announce:
             flags |= Run.ANNOUNCE
-        if command.lasting:
-            flags |= Run.LASTING
         seen = self._interception & (Run.EXEC_LOG | Run.EXEC_HOLD)
         told = command.execs_told.to_bytes(8, "little") if seen else b""
         flags |= self._interception

@@ -81,7 +81,6 @@ class Run(IntFlag):
     EXEC_LOG = 4
     EXEC_HOLD = 8
     ROOT = 16
-    LASTING = 32
 
 
 class Ended(IntFlag):

@@ -59,7 +59,9 @@ def referenced(file: CaseFile, reference: Path | None, seeds: Sequence[str]) -> 
     for name, of_name in wanted.items():
         if reference is None:
             raise DocumentError(f"A case wants {name} of a reference file, and there is none.")
-        answers = references.answers(reference, name, [call for _, _, call in of_name])
+        asked_of_it = [call for _, _, call in of_name]
+        seconds = references.SECONDS * len(seeds)
+        answers = references.answers(reference, name, asked_of_it, seconds)
         for (seed, key, _), answer in zip(of_name, answers, strict=True):
             told[seed][key] = _told(answer)
     return told

@@ -24,10 +24,12 @@ Call = tuple[Sequence[Any], dict[str, Any]]
 """Positional arguments and keywords, as Python values."""
 
 
-def answers(file: Path, name: str, calls: Iterable[Call]) -> list[Value | Raised]:
+def answers(
+    file: Path, name: str, calls: Iterable[Call], seconds: float = SECONDS
+) -> list[Value | Raised]:
     """Give what a function of the file gives for each call.
 
-    DocumentError where the function is none or does not come to an end.
+    DocumentError where the function is none or does not come to an end in so many seconds.
     """
     lines = [
         json.dumps(
@@ -48,12 +50,12 @@ def answers(file: Path, name: str, calls: Iterable[Call]) -> list[Value | Raised
                 cwd=folder,
                 env={"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
                 capture_output=True,
-                timeout=SECONDS,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise DocumentError(
-                f"{file}: {name} takes longer than {SECONDS:g} seconds for {len(lines)} calls."
+                f"{file}: {name} takes longer than {seconds:g} seconds for {len(lines)} calls."
             ) from error
     told = ended.stdout.splitlines()
     if len(told) != len(lines):

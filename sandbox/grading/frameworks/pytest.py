@@ -13,6 +13,8 @@ from types import MappingProxyType
 from sandbox.grading.frameworks.base import Place, TestFile
 
 RUNNER = Path(__file__).parent.with_name("runners") / "pytest_runner.py"
+PROGRAM = "python"
+"""What it is called there, as the programs that call cases are: it may lie there before them."""
 PYTHON = "/opt/venv/bin/python"
 PRISTINE = ("--check-hash-based-pycs", "never")
 """What was compiled with the image is what its sources say: nobody has touched them."""
@@ -77,7 +79,7 @@ class Pytest:
 
     def runner_files(self, hidden: Mapping[str, bytes]) -> dict[str, bytes]:
         """Give the runner and the configuration, which is empty where the task brings none."""
-        return {RUNNER.name: RUNNER.read_bytes(), INI: hidden.get(INI, b"[pytest]\n")}
+        return {PROGRAM: RUNNER.read_bytes(), INI: hidden.get(INI, b"[pytest]\n")}
 
     def with_canaries(self, path: str, source: bytes, chance: random.Random) -> TestFile:
         """Put a function of each way to fail after some statement of the module."""
@@ -119,13 +121,13 @@ class Pytest:
 
     def server(self, place: Place) -> tuple[str, ...]:
         """Run the runner, and let it fork: read from standard input, it has no name."""
-        runner = f"{place.folder}/{RUNNER.name}"
+        runner = f"{place.folder}/{PROGRAM}"
         line = f"exec {shlex.join((PYTHON, *PRISTINE, '-'))} 3<&0 0<{shlex.quote(runner)}"
         return ("/bin/bash", "-c", line)
 
     def argv(self, place: Place, path: str) -> tuple[str, ...]:
         """Run the runner for one file."""
-        runner = f"{place.folder}/{RUNNER.name}"
+        runner = f"{place.folder}/{PROGRAM}"
         return (PYTHON, *PRISTINE, runner, *self.arguments(place, path))
 
     def arguments(self, place: Place, path: str) -> list[str]:

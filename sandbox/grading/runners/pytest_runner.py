@@ -146,7 +146,10 @@ def serve() -> None:
     files = (getattr(module, "__file__", None) for module in others)
     if any(map(is_of_the_worktree, filter(None, files))):
         greet(serves=False)
-    sys.argv[:] = ["pytest"]
+    # As `python -m pytest` has them: processes that are spawned load the file anew.
+    main = sys.modules["__main__"]
+    main.__file__ = os.path.join(os.path.dirname(pytest.__file__), "__main__.py")  # noqa: PTH118, PTH120
+    sys.argv[:] = [main.__file__]
     gc.freeze()
     calls = os.fdopen(os.dup(CALLS), encoding="utf-8")
     for each in (0, CALLS):

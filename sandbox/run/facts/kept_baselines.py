@@ -1,5 +1,9 @@
-"""What images hold at the watched folders, kept on this machine: to read it all takes a while."""
+"""What images hold at the watched folders, kept on this machine: to read it all takes a while.
 
+A file is the SHA-256 of its text, and the text: one that was damaged is read anew.
+"""
+
+import hashlib
 import json
 from contextlib import suppress
 from pathlib import Path
@@ -19,10 +23,13 @@ Rows = dict[str, tuple[str, str, bool, int]]
 def load(key: str) -> Rows | None:
     """Give what was kept; None where that is nothing, or cannot be read."""
     try:
-        rows = json.loads(_path(key).read_bytes())
-        return {path: (digest, kind, run, mode) for path, (digest, kind, run, mode) in rows.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        digest, _, text = _path(key).read_bytes().partition(b"\n")
+    except OSError:
         return None
+    if hashlib.sha256(text).hexdigest().encode() != digest:
+        return None
+    rows = json.loads(text)
+    return {path: (digest, kind, run, mode) for path, (digest, kind, run, mode) in rows.items()}
 
 
 def keep(key: str, rows: Rows) -> None:
@@ -30,7 +37,8 @@ def keep(key: str, rows: Rows) -> None:
     path = _path(key)
     with suppress(OSError, StoreError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(rows, separators=(",", ":")).encode())
+        text = json.dumps(rows, separators=(",", ":")).encode()
+        write_whole(path, hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
         others = sorted(path.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)
         for old in others[:-MOST]:
             old.unlink(missing_ok=True)

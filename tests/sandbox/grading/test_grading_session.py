@@ -1,6 +1,7 @@
 """What is done before there is a candidate."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from sandbox.container.candidate import Candidate, CandidateFile
 from sandbox.container.engines.base import Engine, SessionSpec
 from sandbox.grading.grading_session import GradingSession
 from sandbox.grading.hidden import run_tests
+from sandbox.grading.testers import HOMES, PARENTS
 from sandbox.model.session import ROOT, Command
 from sandbox.tasks.library import LoadedTask
 from tests.sandbox.grading.probe import ANSWER, RIGHT
@@ -68,4 +70,19 @@ def test_a_runner_that_has_ended_before_it_was_asked_is_replaced(
         grading.runner.close()
         report = run_tests(grading, Candidate(probe, (), {}))
         assert (report.problem, report.outcomes[ANSWER]) == ("", "passed")
+        assert session.kill_all() == 0
+
+
+def test_nothing_is_left_of_what_was_prepared(engine: Engine, image: str, task: LoadedTask) -> None:
+    look = Command(argv=("/usr/bin/find", *PARENTS, *HOMES, "-mindepth", "1", "-maxdepth", "1"))
+    with engine.start(SessionSpec(image)) as session:
+        before = session.run(look).stdout
+        grading = GradingSession.prepare(task, session)
+        assert session.run(look).stdout != before
+        assert (
+            b"pytest.ini" not in session.run(replace(look, argv=("/usr/bin/find", *PARENTS))).stdout
+        )
+        grading.close()
+        grading.tidy()
+        assert session.run(look).stdout == before
         assert session.kill_all() == 0

@@ -221,6 +221,26 @@ def test_a_file_can_break_off_no_other(run: Run, task: LoadedTask) -> None:
     assert not report.tampering
 
 
+SPAWNING = """
+import concurrent.futures, inspect, multiprocessing, os, sys
+
+def answer():
+    assert os.path.exists(sys.modules["__main__"].__file__)
+    assert os.path.exists(sys.argv[0])
+    for way in ("spawn", "forkserver", "fork"):
+        context = multiprocessing.get_context(way)
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+            assert pool.submit(abs, -42).result(timeout=10) == 42
+    return 42
+"""
+
+
+@pytest.mark.slow
+def test_tests_may_start_processes_in_each_way_that_python_has(run: Run) -> None:
+    report = run(SPAWNING)
+    assert (report.problem, report.outcomes[ANSWER]) == ("", "passed"), report.log
+
+
 LEAVE = """
 import subprocess
 subprocess.Popen(["sleep", "1000"], start_new_session=True)

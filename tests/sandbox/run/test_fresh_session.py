@@ -1,6 +1,8 @@
 """The container in which a candidate is tested, and a candidate that would fill its disk."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -30,13 +32,41 @@ from humanize.filesize import naturalsize
 """
 
 
-def report_of(engine: Engine, mebibytes: int) -> TestReport:
+WRITES_ON = """import pathlib, time
+kept = pathlib.Path("/var/tmp/kept").open("wb")
+for _ in range(400):
+    kept.write(bytes(1 << 20))
+    kept.flush()
+    time.sleep(0.03)
+pathlib.Path("/var/tmp/done").touch()
+"""
+
+
+@pytest.mark.slow
+def test_a_candidate_that_goes_on_to_fill_the_disk_is_stopped(engine: Engine) -> None:
+    with fresh_session(engine) as fresh:
+        report = fresh.tested(candidate(WRITES_ON))
+        assert report.problem.startswith("The candidate filled its disk while it was tested.")
+        with pytest.raises(FileNotFoundError):
+            fresh.session().read("/var/tmp/done")
+
+
+@contextmanager
+def fresh_session(engine: Engine) -> Iterator[FreshSession]:
     image = Images(engine, places.cache()).ensure(LOADED, lambda _: None)
-    module = CandidateFile(WRITES.format(mebibytes).encode(), executable=False)
-    candidate = Candidate({"src/humanize/__init__.py": module}, (), {})
     start = partial(begin, engine, TASK, image, "fills")
     with ThreadPoolExecutor(1) as pool, FreshSession(TASK, start, pool, early=True) as fresh:
-        return fresh.tested(candidate)
+        yield fresh
+
+
+def candidate(module: str) -> Candidate:
+    file = CandidateFile(module.encode(), executable=False)
+    return Candidate({"src/humanize/__init__.py": file}, (), {})
+
+
+def report_of(engine: Engine, mebibytes: int) -> TestReport:
+    with fresh_session(engine) as fresh:
+        return fresh.tested(candidate(WRITES.format(mebibytes)))
 
 
 @pytest.mark.slow

@@ -346,14 +346,15 @@ void job_kill(uint32_t id) {
     order_death(job, now_us());
 }
 
-/* The shims; those of lasting commands come first. */
-static struct spared shims(pid_t *pids) {
+/* All shims; that of `but`, if there is one, comes first and is spared with what is below it. */
+static struct spared shims(pid_t *pids, const struct job *but) {
     struct spared spared = {.pids = pids};
-    for (int lasting = 1; lasting >= 0; lasting--) {
-        for (int i = 0; i < job_count; i++)
-            if (jobs[i]->shim > 0 && jobs[i]->lasting == lasting) pids[spared.count++] = jobs[i]->shim;
-        if (lasting) spared.whole = spared.count;
+    if (but && but->shim > 0) {
+        pids[spared.count++] = but->shim;
+        spared.whole = 1;
     }
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i] != but && jobs[i]->shim > 0) pids[spared.count++] = jobs[i]->shim;
     return spared;
 }
 
@@ -368,11 +369,12 @@ static void await_the_dead(struct spared spared) {
     }
 }
 
-int jobs_kill_all(void) {
+int jobs_kill_all(uint32_t but) {
     pid_t pids[JOBS];
+    const struct job *left = but ? job_find(but) : NULL;
     for (int i = 0; i < job_count; i++)
-        if (!jobs[i]->end.event && !jobs[i]->lasting) jobs[i]->killed = true;
-    struct spared spared = shims(pids);
+        if (jobs[i] != left && !jobs[i]->end.event) jobs[i]->killed = true;
+    struct spared spared = shims(pids, left);
     int alive = tree_kill(spared);
     await_the_dead(spared);
     return alive;
@@ -380,9 +382,7 @@ int jobs_kill_all(void) {
 
 int jobs_alive(void) {
     pid_t pids[JOBS];
-    struct spared spared = shims(pids);
-    spared.whole = 0;
-    return tree_count(spared);
+    return tree_count(shims(pids, NULL));
 }
 
 void jobs_end(void) {

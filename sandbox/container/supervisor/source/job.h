@@ -31,7 +31,6 @@ struct job {
     uint64_t started_us, deadline_us, kills_before;
     uint64_t give_up_us; /* when a tree that does not die is reported all the same */
     bool killed, timed_out, reported;
-    bool lasting; /* left alone when all others are killed */
     bool refused; /* its program, after it had been loaded */
     struct shim_report end; /* its event is 0 until the command has ended */
     unsigned char *input;   /* standard input that the pipe did not take yet */
@@ -47,9 +46,9 @@ int job_start(struct job *job, struct cursor *payload);
 void job_run(uint32_t id, struct cursor *payload);
 void job_stdin(uint32_t id, struct cursor *payload);
 void job_kill(uint32_t id);
-/* Marks all as killed on request and kills every process but supervisor and shims; those that are
-   lasting are left alone. */
-int jobs_kill_all(void);
+/* Marks all as killed on request and kills every process but supervisor and shims; the command of
+   the request `but` is left alone with all that it has started, none where that is 0. */
+int jobs_kill_all(uint32_t but);
 int jobs_alive(void);
 /* Kills everything, shims too: the supervisor is about to leave. */
 void jobs_end(void);

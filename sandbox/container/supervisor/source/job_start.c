@@ -29,7 +29,6 @@ struct request {
     struct launch launch;
     struct watch_wish wish;
     uint64_t timeout_ms, stdout_limit, stderr_limit, input_total;
-    bool lasting;
     const unsigned char *input;
     size_t input_length;
 };
@@ -77,7 +76,6 @@ static int parse(struct cursor *payload, struct request *request) {
     char *text = (char *)(slot + strings);
     request->launch.kill_survivors = flags & RUN_KILL_SURVIVORS;
     request->launch.announce = flags & RUN_ANNOUNCE;
-    request->lasting = flags & RUN_LASTING;
     request->launch.uid = take_u32(payload);
     request->launch.gid = take_u32(payload);
     request->timeout_ms = take_u64(payload);
@@ -169,7 +167,6 @@ int job_start(struct job *job, struct cursor *payload) {
         job->status = job->stdin_fd = -1;
         job->kills_before = usage_kills();
         job->started_us = now_us();
-        job->lasting = request.lasting;
         if (request.timeout_ms) job->deadline_us = job->started_us + request.timeout_ms * 1000u;
         problem = start(job, &request);
     }

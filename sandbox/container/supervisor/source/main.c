@@ -47,8 +47,10 @@ static void report_usage(uint32_t id) {
     writer_send(&writer, REPLY_OK, id);
 }
 
-static void kill_all(uint32_t id) {
-    reply_number(REPLY_OK, id, (uint32_t)jobs_kill_all());
+static void kill_all(uint32_t id, struct cursor *payload) {
+    uint32_t but = take_u32(payload);
+    if (!cursor_done(payload)) return reply_fault("malformed kill_all");
+    reply_number(REPLY_OK, id, (uint32_t)jobs_kill_all(but));
 }
 
 static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
@@ -63,7 +65,7 @@ static void handle(uint8_t type, uint32_t id, struct cursor *payload) {
         case REQUEST_STAT: return file_stat(id, payload);
         case REQUEST_LIST: return folder_list(id, payload);
         case REQUEST_MANIFEST: return manifest(id, payload);
-        case REQUEST_KILL_ALL: return kill_all(id);
+        case REQUEST_KILL_ALL: return kill_all(id, payload);
         case REQUEST_USAGE: return report_usage(id);
         case REQUEST_ANSWER_EXEC: return conduct_answer(payload);
         case REQUEST_LISTEN: return forward_listen(id, payload);

@@ -60,7 +60,6 @@
 #define RUN_EXEC_LOG 4
 #define RUN_EXEC_HOLD 8
 #define RUN_ROOT 16             /* may ask for root although its execs are not seen */
-#define RUN_LASTING 32          /* is left alone when all others are killed */
 
 #define ENDED_TIMED_OUT 1
 #define ENDED_KILLED 2

@@ -147,23 +147,21 @@ def test_one_command_is_killed_the_others_are_not(local: Local) -> None:
     assert local.supervisor.kill_all() == 0
 
 
-def test_what_is_lasting_outlives_all_others_and_ends_by_itself(local: Local) -> None:
+def test_one_command_may_be_left_alone_with_all_that_it_has_started(local: Local) -> None:
     script = "read word; sleep 600 & (sleep 600; exit) & read word; echo $word"
-    lasting = local.supervisor.converse(command("/bin/sh", "-c", script, lasting=True))
-    lasting.send(b"begin\n", 60)
+    left = local.supervisor.converse(command("/bin/sh", "-c", script))
+    left.send(b"begin\n", 60)
     other = local.supervisor.start(command("/bin/sh", "-c", DAEMONS + " wait"))
     while local.supervisor.usage().processes < 4 + 5:
         pass
-    assert local.supervisor.kill_all() == 5
+    assert local.supervisor.kill_all(but=left) == 5
     assert other.wait(60).killed
     assert local.supervisor.usage().processes == 4
-    lasting.send(b"here\n", 60)
-    assert lasting.receive(60) == b"here\n"
-    assert lasting.wait(60).survivors == 3
-    assert local.supervisor.kill_all() == 0
-    lasting.kill()
-    while local.supervisor.usage().processes:
-        pass
+    left.send(b"here\n", 60)
+    assert left.receive(60) == b"here\n"
+    assert left.wait(60).survivors == 3
+    assert local.supervisor.kill_all(but=left) == 0
+    assert local.supervisor.kill_all() == 3
 
 
 def test_resources_are_told(local: Local) -> None:

@@ -56,10 +56,13 @@ def test_rows_come_back_as_they_were(cache: Path) -> None:
     assert [each.name for each in cache.iterdir()] == [f"{KEY}.json"]
 
 
-@pytest.mark.parametrize("damaged", [b"", b"[]", b'{"/a": ["12", "file"]}', b'{"/a": 1}', b"\xff"])
-def test_what_cannot_be_read_is_read_anew(cache: Path, damaged: bytes) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"12", b"13"), (b"true", b"1"), (b"}", b""), (b"", b"[")]
+)
+def test_what_was_damaged_is_read_anew(cache: Path, old: bytes, new: bytes) -> None:
     kept_baselines.keep(KEY, ROWS)
-    (cache / f"{KEY}.json").write_bytes(damaged)
+    path = cache / f"{KEY}.json"
+    path.write_bytes(path.read_bytes().replace(old, new))
     assert kept_baselines.load(KEY) is None
 
 

@@ -17,7 +17,18 @@ from pydantic import ValidationError
 
 from sandbox.agents.called_agent import CalledAgent
 from sandbox.agents.requests import LINE_LIMIT, decode, first_problem
-from sandbox.model.call import ASKED, Answered, Close, Closing, NotUnderstood, Performed
+from sandbox.model.action import FinalAnswer
+from sandbox.model.briefing import Reply
+from sandbox.model.call import (
+    ASKED,
+    Answered,
+    Close,
+    Closing,
+    KeptOpen,
+    NotUnderstood,
+    Performed,
+    Unread,
+)
 from sandbox.model.errors import CallError
 
 CLOSED = "The session was closed."
@@ -77,7 +88,32 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def __init__(self, path: str, agent: CalledAgent) -> None:
         self.agent = agent
+        self._refused = ""
+        """Why the answer was refused that was the last thing that a caller wanted."""
         super().__init__(path, _Handler)
+
+    def close(self) -> Closing | KeptOpen:
+        """End the run, but at the first try not behind an answer that did not come through."""
+        refused, self._refused = self._refused, ""
+        if refused:
+            return KeptOpen(problem=refused)
+        self.agent.leave(CLOSED)
+        return Closing()
+
+    def answered(self, action: str, reply: Reply) -> Performed:
+        """Hand on what became of an action."""
+        goes_on = reply.status == "error" and reply.turns_left is not None
+        self._refused = reply.message or "" if goes_on and _answers(action) else ""
+        return Performed(reply=reply)
+
+    def unread(self, action: str, problem: str) -> NotUnderstood:
+        """Hand on that an action could not be read."""
+        self._refused = problem if _answers(action) else ""
+        return NotUnderstood(problem=problem)
+
+
+def _answers(action: str) -> bool:
+    return action == FinalAnswer.name
 
 
 class _Handler(socketserver.StreamRequestHandler):
@@ -98,11 +134,12 @@ class _Handler(socketserver.StreamRequestHandler):
             return NotUnderstood(problem=first_problem(error))
         except ValueError as error:
             return NotUnderstood(problem=str(error))
-        agent = cast(_Server, self.server).agent
+        server = cast(_Server, self.server)
         if isinstance(asked, Close):
-            agent.leave(CLOSED)
-            return Closing()
-        return Performed(reply=agent.call(asked.action, asked.arguments))
+            return server.close()
+        if isinstance(asked, Unread):
+            return server.unread(asked.action, asked.problem)
+        return server.answered(asked.action, server.agent.call(asked.action, asked.arguments))
 
 
 def _cut(line: bytes) -> NotUnderstood:

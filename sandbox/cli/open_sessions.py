@@ -64,8 +64,10 @@ def find_open(store: "Store", name: str) -> "RunFolder":
         return folder
     record = folder.record()
     if record.ended:
+        ended = record.end
+        why = f" ({ended.message.rstrip('.') or ended.how})" if ended else ""
         raise UsageError(
-            f"{folder.id} is over: {record.verdict}.",
+            f"{folder.id} is over: {record.verdict}{why}.",
             f"`sandbox show {folder.id[:8]}` says why. `sandbox open TASK` opens another.",
         )
     raise UsageError(

@@ -16,6 +16,14 @@ class Call(Record):
     arguments: dict[str, JsonValue] = {}
 
 
+class Unread(Record):
+    """An action was meant whose arguments cannot be read: nothing is done, and no turn is used."""
+
+    kind: Literal["unread"] = "unread"
+    action: str
+    problem: str
+
+
 class Close(Record):
     """End the run. The connection ends when the run is graded."""
 
@@ -35,15 +43,25 @@ class Closing(Record):
     kind: Literal["closing"] = "closing"
 
 
+class KeptOpen(Record):
+    """The answer to `close` where the last thing done was an answer that was refused.
+
+    The run goes on; the next `close` ends it.
+    """
+
+    kind: Literal["kept_open"] = "kept_open"
+    problem: str
+
+
 class NotUnderstood(Record):
-    """The answer to a line that is none of this; the run does not learn of it."""
+    """The answer to a line that asks for nothing of this; the run does not learn of it."""
 
     kind: Literal["not_understood"] = "not_understood"
     problem: str
 
 
-Asked = Annotated[Call | Close, Field(discriminator="kind")]
-Answered = Annotated[Performed | Closing | NotUnderstood, Field(discriminator="kind")]
+Asked = Annotated[Call | Unread | Close, Field(discriminator="kind")]
+Answered = Annotated[Performed | Closing | KeptOpen | NotUnderstood, Field(discriminator="kind")]
 
-ASKED: TypeAdapter[Call | Close] = TypeAdapter(Asked)
-ANSWERED: TypeAdapter[Performed | Closing | NotUnderstood] = TypeAdapter(Answered)
+ASKED: TypeAdapter[Call | Unread | Close] = TypeAdapter(Asked)
+ANSWERED: TypeAdapter[Performed | Closing | KeptOpen | NotUnderstood] = TypeAdapter(Answered)

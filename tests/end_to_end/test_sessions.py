@@ -110,6 +110,22 @@ def test_arguments_and_replies_need_no_json(lasting: Opened, tmp_path: Path) -> 
     assert told("apply_patch", "--file", "patch=/nonexistent").code == 2
 
 
+def test_a_quote_too_many_in_the_answer_loses_no_run(runs: Path) -> None:
+    with Opened(runs) as session:
+        unread = sandbox("call", session.id, "final_answer", '{"fields": {}}}', "--runs", runs)
+        assert unread.code == 2
+        kept = session.close()
+        assert (kept.code, kept.out) == (2, "")
+        assert "is still open, for its last answer was refused" in kept.err
+        assert session.reply("list_files", {}).turns_left is not None
+        refused = session.call("final_answer", {"fields": {}})
+        assert refused.code == 1
+        assert session.close().code == 2
+        assert session.close().code == 1
+        late = session.call("list_files", {})
+        assert "is over: failed (The session was closed)" in late.err
+
+
 @pytest.mark.slow
 def test_it_outlives_whoever_opened_it(runs: Path) -> None:
     line = shlex.join([SANDBOX, "open", HUMANIZE, "--runs", str(runs)])

@@ -15,6 +15,9 @@ from sandbox.model.errors import CallError, UsageError
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+    from sandbox.model.call import Answered, Asked
+    from sandbox.model.run_folder import RunFolder
+
 NOT_DONE = 1
 
 
@@ -55,21 +58,21 @@ def call(
     failed: see `exit_code`), 1 it was not: see `error_code`; 2 usage, or the session is over; 3 its
     process is gone.
     """
-    from sandbox.agents.session_caller import Caller
     from sandbox.cli.open_sessions import find_open
     from sandbox.cli.reply_text import rows
-    from sandbox.model.call import Call, Performed
+    from sandbox.model.call import Call, Performed, Unread
     from sandbox.model.observation import ErrorCode
 
     named = {**dict(_named(given or ())), **dict(_named(files or (), of_file=True))}
-    asked = Call(action=action, arguments={**_read(arguments), **named})
     folder = find_open(open_store(runs), run)
     short = folder.id[:8]
     try:
-        with Caller(folder.calls) as caller:
-            answer = caller.ask(asked)
-    except CallError as error:
-        raise CallError(error.message, f"`sandbox close {short}` says what is known.") from error
+        asked = Call(action=action, arguments={**_read(arguments), **named})
+    except UsageError as error:
+        # So that `sandbox close` does not end a run behind an answer that was only misspelt.
+        _ask(folder, Unread(action=action, problem=error.message))
+        raise
+    answer = _ask(folder, asked)
     if not isinstance(answer, Performed):
         raise CallError(f"The session answered something else: {line(str(answer))}")
     reply = answer.reply
@@ -80,6 +83,17 @@ def call(
     for row in rows(reply) if text else (document(reply),):
         typer.echo(safe(row) if text else row)
     raise typer.Exit(NOT_DONE if reply.status == "error" else 0)
+
+
+def _ask(folder: "RunFolder", asked: "Asked") -> "Answered":
+    from sandbox.agents.session_caller import Caller
+
+    try:
+        with Caller(folder.calls) as caller:
+            return caller.ask(asked)
+    except CallError as error:
+        next_step = f"`sandbox close {folder.id[:8]}` says what is known."
+        raise CallError(error.message, next_step) from error
 
 
 def _named(pairs: Sequence[str], *, of_file: bool = False) -> "Iterator[tuple[str, JsonValue]]":

@@ -7,6 +7,7 @@ import typer
 from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
 from sandbox.cli.run_end import end_rows, where_to_look
+from sandbox.cli.terminal import line
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import CallError, UsageError
@@ -29,8 +30,9 @@ def close(
     """End an open session, wait until it is graded, and print the verdict with its reasons.
 
     The action that is under way is finished first. A session that has ended by itself keeps its
-    verdict. Exit codes as of `sandbox run`: 0 passed, 1 failed, 2 usage, 3 infrastructure (its
-    process is gone, say), 4 invalid.
+    verdict. Where the last thing done was an answer that was refused, the session stays open, and
+    the next `close` ends it. Exit codes as of `sandbox run`: 0 passed, 1 failed, 2 usage (or still
+    open), 3 infrastructure (its process is gone, say), 4 invalid.
     """
     from sandbox.model.grade import RunGrade
 
@@ -51,12 +53,18 @@ def close(
 def _end(folder: "RunFolder") -> None:
     """See to it that the run has ended."""
     from sandbox.agents.session_caller import Caller
-    from sandbox.model.call import Close
+    from sandbox.model.call import Close, KeptOpen
 
     if folder.calls.exists():
         try:
             with Caller(folder.calls) as caller:
-                caller.ask(Close())
+                answer = caller.ask(Close())
+                if isinstance(answer, KeptOpen):
+                    raise UsageError(
+                        f"{folder.id} is still open, for its last answer was refused:"
+                        f" {line(answer.problem)}",
+                        "Give the answer again, as it has to be; `close` again ends it without.",
+                    )
                 caller.wait()
         except CallError:
             pass  # it has ended, or was ended: what is on the disk tells

@@ -17,8 +17,18 @@ from sandbox.agents.requests import LINE_LIMIT
 from sandbox.agents.session_caller import Caller, listens
 from sandbox.model.action import Request
 from sandbox.model.briefing import Ended, Reply
-from sandbox.model.call import ANSWERED, Call, Close, Closing, NotUnderstood, Performed
+from sandbox.model.call import (
+    ANSWERED,
+    Call,
+    Close,
+    Closing,
+    KeptOpen,
+    NotUnderstood,
+    Performed,
+    Unread,
+)
 from sandbox.model.errors import CallError
+from sandbox.model.observation import ErrorCode
 
 
 class Echo:
@@ -97,6 +107,72 @@ def test_after_the_end_it_is_told_how_it_ended(echo: Echo) -> None:
         assert isinstance(answer, Performed)
         assert answer.reply.error_code == "run_over"
         assert answer.reply.message == "The run is over: The session was closed."
+        assert caller.ask(Close()) == Closing()
+
+
+class Refusing(Echo):
+    """A session that refuses whatever lacks fields, and says how many turns are left."""
+
+    def _answer(self) -> list[str]:
+        request = self.agent.next(None, 60)
+        while isinstance(request, Request):
+            refused = "fields" not in request.arguments
+            reply = Reply(
+                id=request.id,
+                status="error" if refused else "ok",
+                error_code=ErrorCode.BAD_ARGUMENTS if refused else None,
+                message="An answer has fields." if refused else None,
+                result={},
+                turns_left=9,
+            )
+            request = self.agent.next(reply, 60)
+        self.agent.close(None, Ended(ended="agent_exited", message=self.agent.ending().says))
+        return []
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        Call(action="final_answer", arguments={}),
+        Unread(action="final_answer", problem="An answer has fields."),
+    ],
+)
+def test_a_refused_answer_is_not_closed_behind_at_the_first_try(
+    tmp_path: Path, slip: Call | Unread
+) -> None:
+    session = Refusing(tmp_path / "calls")
+    with Caller(session.path) as caller, Caller(session.path) as other:
+        caller.ask(slip)
+        assert other.ask(Close()) == KeptOpen(problem="An answer has fields.")
+        assert caller.ask(Close()) == Closing()
+    session.end()
+
+
+@pytest.mark.parametrize("after", ["look", "final_answer"])
+def test_whoever_went_on_after_it_closes_at_once(tmp_path: Path, after: str) -> None:
+    session = Refusing(tmp_path / "calls")
+    with Caller(session.path) as caller:
+        caller.ask(Call(action="final_answer"))
+        caller.ask(Call(action=after, arguments={"fields": {}}))
+        assert caller.ask(Close()) == Closing()
+    session.end()
+
+
+@pytest.mark.parametrize("slip", [Call(action="look"), Unread(action="look", problem="No.")])
+def test_an_action_that_is_no_answer_keeps_nothing_open(
+    tmp_path: Path, slip: Call | Unread
+) -> None:
+    session = Refusing(tmp_path / "calls")
+    with Caller(session.path) as caller:
+        caller.ask(slip)
+        assert caller.ask(Close()) == Closing()
+    session.end()
+
+
+def test_after_the_end_no_answer_keeps_it_open(echo: Echo) -> None:
+    with Caller(echo.path) as caller:
+        assert caller.ask(Close()) == Closing()
+        caller.ask(Call(action="final_answer"))
         assert caller.ask(Close()) == Closing()
 
 

@@ -119,7 +119,10 @@ class WriteFile(Action):
 
 
 class RunTests(Action):
-    """Run the task's tests, or the command that is given, and count the outcomes."""
+    """Run the task's tests, or the command that is given, and count the outcomes.
+
+    What a test runner caches (`__pycache__`, say) may stay where it is, but belongs in no commit.
+    """
 
     name = "run_tests"
     shell = True

@@ -141,7 +141,7 @@ class TestsResult(CommandResult):
     failing_truncated: bool = False
     """Whether there were more."""
     problem: str = ""
-    """Why there are no counts, where a runner that tells them was expected."""
+    """Why there are no counts, where they were expected or the run has failed."""
 
 
 class PatchedFile(Record):

@@ -63,19 +63,26 @@ def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
         skipped=told.skipped,
         failing=told.failing[:FAILING],
         failing_truncated=len(told.failing) > FAILING,
-        problem="" if told.counted or tests.framework in SILENT else _uncounted(completed),
+        problem=_problem(told, completed, silent=tests.framework in SILENT),
     )
     return report(result, completed)
 
 
-def _uncounted(completed: Completed) -> str:
-    """Say how a run ended that has told no counts."""
+def _problem(told: ToldOutcomes, completed: Completed, *, silent: bool) -> str:
+    """Say how a run ended that has told no counts, and that none failed is not meant by that.
+
+    A framework that is silent where all is well is asked for nothing then.
+    """
+    if told.counted or (silent and (completed.exit_code == 0 or told.failing)):
+        return ""
     if completed.timed_out:
         end = "was killed for its time"
     elif completed.signal is not None:
         end = f"was killed by signal {completed.signal}"
     else:
         end = f"ended with exit code {completed.exit_code}"
+    if silent:
+        return f"The command {end} and told no counts: its output says what failed."
     return f"The command {end} before a test runner reported: no test is counted."
 
 

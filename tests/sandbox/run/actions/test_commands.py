@@ -175,6 +175,24 @@ def test_a_run_that_crashed_before_it_reported_says_so(
     assert end in cast(str, result(RunTests(command=line), workspace)["problem"])
 
 
+@pytest.mark.parametrize(
+    ("framework", "line", "problem"),
+    [
+        ("make", "echo built", ""),
+        ("make", "echo broken; exit 2", "exit code 2 and told no counts"),
+        ("go test", "printf -- '--- FAIL: TestIt (0.00s)\\n'; exit 1", ""),
+        ("unity", "kill -9 $$", "killed by signal 9 and told no counts"),
+    ],
+)
+def test_where_no_counts_are_told_none_failed_is_not_meant(
+    workspace: Workspace, framework: str, line: str, problem: str
+) -> None:
+    tests = workspace.task.tests.model_copy(update={"framework": framework})
+    counting = replace(workspace, task=workspace.task.model_copy(update={"tests": tests}))
+    found = cast(str, result(RunTests(command=line), counting)["problem"])
+    assert problem in found if problem else not found
+
+
 def test_a_failing_test_is_named_by_its_id_and_without_colours(
     root: Path, workspace: Workspace
 ) -> None:

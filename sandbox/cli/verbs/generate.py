@@ -1,6 +1,6 @@
 """`sandbox generate`: draw variants of facets and levels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +33,13 @@ class What:
         Path | None,
         typer.Option(help="A YAML file with tasks by level: one variant of each, of that level."),
     ] = None
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A repository whose seeds are drawn from, a pattern, or `all`; repeatable. Where"
+            " it is left out, the tasks that are written by hand are."
+        ),
+    ] = None
 
 
 @grouped
@@ -54,7 +61,7 @@ def generate(
     from sandbox.model.run_folder import write_whole
     from sandbox.tasks import suites
     from sandbox.tasks.suites import suite
-    from sandbox.tasks.suites.generator import Wanted
+    from sandbox.tasks.suites.generator import STATES_OF_NAMED, Wanted
 
     if out is not None and out.is_dir():
         raise UsageError(f"{out} is a folder.", "Name the file, as in suites/mine.yaml.")
@@ -62,9 +69,11 @@ def generate(
     found: list[Generated] = []
     if not as_json:
         typer.echo(HEAD)
-    for facet, level, tasks in _requests(what):
-        wanted = Wanted(facet, level, 1 if tasks else count, seed, known, split, tasks)
-        seen = [made.pattern for made in found] if tasks else []
+    for facet, level, tasks in _requests(what, split):
+        wanted = Wanted(facet, level, count, seed, known, split, tasks)
+        if what.tasks is not None:
+            wanted = replace(wanted, count=1, states=STATES_OF_NAMED)
+        seen = [made.pattern for made in found] if what.tasks is not None else []
         found += suites.generate(wanted, lambda made: None if as_json else _show(made), seen)
     if as_json:
         from sandbox.cli import outputs
@@ -76,13 +85,21 @@ def generate(
         mutter(f"written to {line(str(out))}\n")
 
 
-def _requests(what: What) -> "Iterator[tuple[str, str, tuple[str, ...]]]":
+def _requests(what: What, split: str | None) -> "Iterator[tuple[str, str, tuple[str, ...]]]":
     """Yield facet, level and, where they are named, tasks of what is drawn one after the other."""
     from sandbox.tasks import library
-    from sandbox.tasks.suites import suite
+    from sandbox.tasks.suites import seeded, suite
     from sandbox.tasks.suites.generator import facets
     from sandbox.tasks.suites.levels import levels
 
+    if what.seeds is not None:
+        if what.tasks is not None:
+            raise UsageError("--tasks names the tasks, and --seeds draws them.", "Give one.")
+        names = seeded.repositories(what.seeds)
+        for facet in what.facet or seeded.facets():
+            for level in what.level or levels():
+                yield facet, level, seeded.tasks(names, facet, level, split)
+        return
     if what.tasks is None:
         for facet in what.facet or facets():
             yield from ((facet, level, ()) for level in what.level or levels())

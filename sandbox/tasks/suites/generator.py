@@ -40,6 +40,8 @@ class Wanted:
     split: str | None = None
     tasks: tuple[str, ...] = ()
     """Of the facet; where none is named, all that are written by hand."""
+    states: int = STATES
+    """Of the graph of a variant, at most."""
 
 
 class Generated(Record):
@@ -126,8 +128,7 @@ def _tasks(wanted: Wanted) -> tuple[str, ...]:
         raise UsageError(f"There is no level {wanted.level!r}.", f"There are {known}.")
     for name, given in Variant.parse("+".join(("task", *wanted.operators))).operators:
         operators.strength_of(operators.named(name), given)
-    if wanted.split is not None and wanted.split not in SPLITS:
-        raise UsageError(f"There is no split {wanted.split!r}.", f"There are {', '.join(SPLITS)}.")
+    remainders(wanted.split)
     if wanted.tasks:
         return wanted.tasks
     if wanted.facet not in facets():
@@ -135,6 +136,15 @@ def _tasks(wanted: Wanted) -> tuple[str, ...]:
             f"No task has the facet {wanted.facet!r}.", f"There are {', '.join(facets())}."
         )
     return facets()[wanted.facet]
+
+
+def remainders(split: str | None) -> range:
+    """Return those of a split, all where there is none; UsageError where it is not known."""
+    if split is None:
+        return range(10)
+    if split not in SPLITS:
+        raise UsageError(f"There is no split {split!r}.", f"There are {', '.join(SPLITS)}.")
+    return SPLITS[split]
 
 
 def _drawn(
@@ -165,9 +175,8 @@ def _drawn(
         return None
     if loaded.task.id in seen:
         return None
-    report = check(loaded.task, STATES_OF_NAMED if wanted.tasks else STATES)
-    split = SPLITS[wanted.split] if wanted.split else range(10)
-    if not report.sound or int(report.pattern.digest, 16) % 10 not in split:
+    report = check(loaded.task, wanted.states)
+    if not report.sound or int(report.pattern.digest, 16) % 10 not in remainders(wanted.split):
         return None
     made = _described(loaded, report, wanted)
     least, most = level.decisions

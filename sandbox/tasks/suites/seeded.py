@@ -1,0 +1,79 @@
+"""The tasks of seeds that a suite is drawn from: each defect of some repositories in each draft."""
+
+import hashlib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+from sandbox.model.errors import UsageError
+from sandbox.tasks.drafts import layout, seed_folder
+from sandbox.tasks.plans.operators import tight_output
+from sandbox.tasks.suites.generator import remainders
+from sandbox.tasks.suites.levels import levels
+
+ALL = "all"
+
+
+def facets() -> tuple[str, ...]:
+    """The facets of drafts, in order."""
+    return tuple(sorted({*_facets().values()}))
+
+
+def repositories(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Find those with seeds that are named, or like a pattern; UsageError where one names none."""
+    known = seed_folder.names()
+    found: set[str] = set()
+    for pattern in patterns:
+        like = [name for name in known if pattern == ALL or fnmatchcase(name, pattern)]
+        if not like:
+            raise UsageError(
+                f"No repository with seeds is like {pattern!r}.", f"There are {', '.join(known)}."
+            )
+        found.update(like)
+    return tuple(sorted(found))
+
+
+def tasks(
+    names: Sequence[str], facet: str, level: str, split: str | None = None
+) -> tuple[str, ...]:
+    """The tasks of a facet that the seeds of repositories are; with a split, of those in it alone.
+
+    A repository is in one split, for a backlog holds several of its seeds. For a level that bounds
+    what is shown it has to be known what a task's oracle is shown. UsageError where there are none.
+    """
+    drafts = [draft for draft, of in _facets().items() if of == facet]
+    kept = [name for name in names if _remainder(name) in remainders(split)]
+    found = tuple(
+        f"{name}/{draft}-{digest}" for name in kept for digest in _digests(name) for draft in drafts
+    )
+    if found and bounds_output(level):
+        found = tuple(name for name in found if name in tight_output.recorded())
+    if not found:
+        of = f" in {split}" if split else ""
+        raise UsageError(
+            f"No seed of {', '.join(names)}{of} is a task of the facet {facet!r} for {level}.",
+            f"Facets: {', '.join(facets())}. From L5 on it has to be known what its oracle is"
+            " shown: docs/suites.md. Name other repositories, or --seeds all.",
+        )
+    return found
+
+
+def bounds_output(level: str) -> bool:
+    """Whether all variants of a level are shown hardly more than their oracle."""
+    name = tight_output.OPERATOR.name
+    always = levels()[level].always if level in levels() else ()
+    return any(all(each.partition(".")[0] == name for each in group) for group in always)
+
+
+@cache
+def _facets() -> dict[str, str]:
+    return {name: str(layout.load(name).task["facet"]) for name in layout.names()}
+
+
+@cache
+def _digests(repository: str) -> tuple[str, ...]:
+    return tuple(seed.id.rpartition("-")[2] for seed in seed_folder.load(repository).seeds.seeds)
+
+
+def _remainder(repository: str) -> int:
+    return int(hashlib.sha256(repository.encode()).hexdigest(), 16) % 10

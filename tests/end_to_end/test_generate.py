@@ -29,6 +29,18 @@ def test_variants_are_drawn_shown_and_written_to_a_suite(tmp_path: Path) -> None
     assert sandbox("check", names[0]).code == 0
 
 
+@pytest.mark.slow
+def test_variants_are_drawn_of_seeds(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    request = ("--seeds", "humanize", "--seeds", "go-*", "--split", "train", "--level", "L2")
+    ended = sandbox("generate", *request, "--count", "1", "--out", path)
+    assert ended.code == 0, ended.err
+    names = [row.split()[-1] for row in ended.out.splitlines()[1:]]
+    assert len(names) == 7
+    assert {name.partition("/")[0] for name in names} <= {"humanize", "go-semver"}
+    assert sandbox("tasks", "--suite", path).code == 0
+
+
 def test_a_suite_that_is_not_as_pinned_is_told(tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     written = (ROOT / "suites/standard.yaml").read_text().split("- variant: ")
@@ -48,6 +60,8 @@ def test_what_cannot_be_drawn_is_told_in_a_sentence(tmp_path: Path) -> None:
         (("--level", "L8"), "There is no level 'L8'."),
         (("--operators", "zzz"), "There is no operator 'zzz'."),
         (("--out", tmp_path), "is a folder."),
+        (("--seeds", "nope"), "No repository with seeds is like 'nope'."),
+        (("--seeds", "all", "--tasks", "suites/gold.tasks.yaml"), "--seeds draws them."),
     ):
         ended = sandbox("generate", *arguments)
         assert ended.code == 2, arguments

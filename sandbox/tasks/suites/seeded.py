@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
+from sandbox.model import places
 from sandbox.model.errors import UsageError
 from sandbox.tasks.drafts import layout, seed_folder
 from sandbox.tasks.plans.operators import tight_output
+from sandbox.tasks.suites import suite
 from sandbox.tasks.suites.generator import remainders
 from sandbox.tasks.suites.levels import levels
 
 ALL = "all"
+DEV = range(8, 10)
+"""Of the repositories that gold does not use: the remainders, by ten, of those for development."""
 
 
 def facets() -> tuple[str, ...]:
@@ -38,11 +42,12 @@ def tasks(
 ) -> tuple[str, ...]:
     """The tasks of a facet that the seeds of repositories are; with a split, of those in it alone.
 
-    A repository is in one split, for a backlog holds several of its seeds. For a level that bounds
-    what is shown it has to be known what a task's oracle is shown. UsageError where there are none.
+    For a level that bounds what is shown it has to be known what a task's oracle is shown.
+    UsageError where there are none.
     """
     drafts = [draft for draft, of in _facets().items() if of == facet]
-    kept = [name for name in names if _remainder(name) in remainders(split)]
+    remainders(split)
+    kept = [name for name in names if split in (None, split_of(name))]
     found = tuple(
         f"{name}/{draft}-{digest}" for name in kept for digest in _digests(name) for draft in drafts
     )
@@ -75,5 +80,19 @@ def _digests(repository: str) -> tuple[str, ...]:
     return tuple(seed.id.rpartition("-")[2] for seed in seed_folder.load(repository).seeds.seeds)
 
 
-def _remainder(repository: str) -> int:
-    return int(hashlib.sha256(repository.encode()).hexdigest(), 16) % 10
+def split_of(repository: str) -> str:
+    """Say in which split a repository is: those of the gold suite are for testing.
+
+    All of it is in one, for a backlog holds several of its seeds.
+    """
+    if repository in _of_gold():
+        return "test"
+    remainder = int(hashlib.sha256(repository.encode()).hexdigest(), 16) % 10
+    return "dev" if remainder in DEV else "train"
+
+
+@cache
+def _of_gold() -> frozenset[str]:
+    path = places.project() / places.SUITES["gold"]
+    pins = suite.read(path).variants if path.is_file() else ()
+    return frozenset(pin.variant.partition("/")[0] for pin in pins)

@@ -186,7 +186,8 @@ def add_case(task: dict[str, Any], cases: dict[str, Any], sources: Sequence[str]
 
 def _fails(says: dict[str, str], ticket: str, seed: Seed) -> str:
     test, *more = seed.fail_to_pass
-    others = filled_text(says["others"], {"count": len(more), "file": test.partition("::")[0]})
+    files = " and ".join(dict.fromkeys(each.partition("::")[0] for each in more))
+    others = filled_text(says["others"], {"count": len(more), "files": files})
     return filled_text(
         says["fails"], {"ticket": ticket, "test": test, "others": others if more else ""}
     )

@@ -14,6 +14,8 @@ from sandbox.tasks.drafts.backlog import CHECKSUMS, SUMS, Backlog
 from sandbox.tasks.library import LoadedTask
 
 NAME = "boltons/backlog-dc023d37"
+SPREAD = "tldraw-state/backlog-96a974d6"
+"""One of whose faults is noticed in two files of tests."""
 FITTING = 16
 """Repositories whose faults lie in enough files."""
 
@@ -72,6 +74,20 @@ def test_a_ticket_tells_a_test_and_neither_file_nor_line_of_its_fault() -> None:
     assert sum(SUMS in each for each in tickets.values()) == 1
     told = loaded.task.prompt + "".join(tickets.values())
     assert not any(edit.path in told for seed in found.seeds for edit in seed.edits)
+
+
+def test_a_ticket_says_how_many_more_fail_and_of_which_files() -> None:
+    loaded, found = library.load(SPREAD), drawn(SPREAD)
+    tickets = page(loaded)
+    several = 0
+    for ticket, seed in zip(expected(loaded, "mended"), found.seeds, strict=True):
+        more = seed.fail_to_pass[1:]
+        files = {test.partition("::")[0] for test in more}
+        several += len(files) > 1
+        told = tickets[ticket].partition("`")[2].partition("` fails")[2]
+        assert all(told.count(file) == 1 for file in files)
+        assert (f"and {len(more)} more of" in told) is bool(more)
+    assert several
 
 
 def test_what_needs_nothing_passes_from_the_start() -> None:

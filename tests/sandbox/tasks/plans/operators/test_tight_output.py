@@ -11,7 +11,8 @@ from sandbox.model.errors import UsageError
 from sandbox.model.store import Store
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators.tight_output import MULTIPLES, ROUNDED, recorded
-from sandbox.tasks.suites import suite
+from sandbox.tasks.suites import seeded, suite
+from sandbox.tasks.suites.generator import SPLITS
 from tests.end_to_end.commands import sandbox
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,14 @@ def test_a_flood_and_it_tell_one_bound() -> None:
 
 
 def test_every_task_is_recorded() -> None:
-    assert sorted(recorded()) == sorted({*library.names(), *suite.own_tasks()})
+    assert {*library.names(), *suite.own_tasks()} <= {*recorded()}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_seeds_of_each_facet_are_recorded_in_each_split(split: str) -> None:
+    names = seeded.repositories(["all"])
+    for facet in seeded.facets():
+        assert seeded.tasks(names, facet, "L5", split)
 
 
 def test_a_task_of_which_nobody_knows_it_is_refused(

@@ -188,7 +188,7 @@ class DiffedPath(Record):
     lines: tuple[DiffedLines, ...] = ()
     """Whose each difference is, in a file that holds work of the user's and of the agent's."""
     files: int | None = None
-    """Of a folder, whose path ends with a slash: how many new files are in it, all generated."""
+    """Of a folder, whose path ends with a slash: how many of its files are not told by name."""
 
 
 class DiffResult(Record):

@@ -6,7 +6,9 @@ It is what the agent is shown, never evidence: the repository is the agent's to 
 import stat
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 from sandbox.model import path_text as paths
 from sandbox.model.action import GitDiff
@@ -37,6 +39,10 @@ _STATUS = (*_GIT, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--
 _DIFF = (*_GIT, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
 _SHOW = (*_GIT, "cat-file", "blob")
 _OVERHEAD = 50
+CROWD = 50
+"""Files of one folder that nobody claims and git does not know: more of them are told as one,
+but for those that are new. A checkout may hold `node_modules` that nothing ignores.
+"""
 IGNORED_MOST = 1000
 """Files that git ignores of which it is looked whether they are new."""
 
@@ -57,18 +63,22 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
     left = workspace.task.limits.observation_bytes
     truncated = _is_cut(status) or _is_cut(diff)
     found: list[DiffedPath] = []
-    folders: Counter[str] = Counter()
+    folders: Counter[tuple[str, Owner]] = Counter()
     new: list[bytes] = []
     looked = 0
-    for letters, path in _changes(status.stdout):
-        name = paths.text(path)
-        owner = owner_of(workspace.task.scope, f"{workspace.root}/{name}", workspace.root)
+    changes = [_Change.of(*each, workspace) for each in _changes(status.stdout)]
+    crowded = _crowded(changes, workspace) if action.path is None else {}
+    for change in changes:
+        letters, path, name, owner = change.letters, change.path, change.name, change.owner
         if letters == _IGNORED:
             looked += 1
             if owner is Owner.GENERATED or looked > IGNORED_MOST or not _is_new(path, workspace):
                 continue
         if letters == _UNTRACKED and owner is Owner.GENERATED and action.path is None:
-            folders[_generated(name, workspace)] += 1
+            folders[_generated(name, workspace), owner] += 1
+            continue
+        if change.is_unclaimed and path not in crowded.get(change.top, {path}):
+            folders[f"{change.top}/", owner] += 1
             continue
         left -= len(name.encode()) + _OVERHEAD
         if left < 0:
@@ -85,6 +95,43 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
     return done(DiffResult(paths=tuple(found), diff=text + added, truncated=truncated))
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A row of `git status`."""
+
+    letters: str
+    path: bytes
+    name: str
+    owner: Owner
+
+    @classmethod
+    def of(cls, letters: str, path: bytes, workspace: Workspace) -> Self:
+        name = paths.text(path)
+        owner = owner_of(workspace.task.scope, f"{workspace.root}/{name}", workspace.root)
+        return cls(letters, path, name, owner)
+
+    @property
+    def top(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def is_unclaimed(self) -> bool:
+        return self.letters == _UNTRACKED and self.owner is Owner.COLLATERAL and "/" in self.name
+
+
+def _crowded(changes: list[_Change], workspace: Workspace) -> dict[str, set[bytes]]:
+    """Give the folders in which git does not know many files; of each those that are new."""
+    counts = Counter(each.top for each in changes if each.is_unclaimed)
+    since = f"@{workspace.begun_ns / 1e9:.9f}"
+    found = {}
+    for top, count in counts.items():
+        if count > CROWD:
+            look = ("find", f"./{top}", "!", "-type", "d", "-newerct", since, "-print0")
+            listed = workspace.run(look, limit=MEBIBYTE).stdout.split(b"\0")
+            found[top] = {each.removeprefix(b"./") for each in listed}
+    return found
+
+
 def _generated(name: str, workspace: Workspace) -> str:
     """Give the topmost folder around a generated file that is generated too, or the file."""
     parts = name.split("/")
@@ -96,12 +143,11 @@ def _generated(name: str, workspace: Workspace) -> str:
     return name
 
 
-def _told(folders: Counter[str]) -> Iterator[DiffedPath]:
-    """Name what is generated without its text, each folder once."""
-    owner = OWNERS[Owner.GENERATED]
-    for name, count in folders.items():
+def _told(folders: Counter[tuple[str, Owner]]) -> Iterator[DiffedPath]:
+    """Name what is told without its text, each folder once."""
+    for (name, owner), count in folders.items():
         files = count if name.endswith("/") else None
-        yield DiffedPath(path=name, status=_UNTRACKED, owner=owner, files=files)
+        yield DiffedPath(path=name, status=_UNTRACKED, owner=OWNERS[owner], files=files)
 
 
 def _is_new(path: bytes, workspace: Workspace) -> bool:

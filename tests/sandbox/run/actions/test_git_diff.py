@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import pytest
 from pydantic import JsonValue
 
 from sandbox.model.action import GitDiff, RunCommand
 from sandbox.model.observation import ErrorCode
+from sandbox.run.actions.git_diff import CROWD
 from sandbox.run.actions.workspace import Workspace
 from tests.sandbox.run.actions.acting import limited, refusal, result
 from tests.sandbox.worlds import task
@@ -142,6 +144,31 @@ def test_generated_files_are_told_by_their_folder_and_without_their_text(
     assert "text of lib" not in cast(str, found["diff"])
     asked = result(GitDiff(path="lib"), ours)
     assert "text of lib/node_modules/c.js" in cast(str, asked["diff"])
+
+
+@pytest.mark.parametrize(("count", "told"), [(CROWD - 1, CROWD), (CROWD, 2)])
+def test_many_files_that_stood_there_and_nobody_claims_are_told_as_one(
+    repository: Path, workspace: Workspace, count: int, told: int
+) -> None:
+    folder = repository / "node_modules" / "some"
+    folder.mkdir(parents=True)
+    for number in range(count):
+        (folder / f"{number}.js").write_text("theirs\n")
+    time.sleep(0.02)  # the kernel's clock of files is coarse
+    begun = replace(workspace, begun_ns=time.time_ns())
+    time.sleep(0.02)
+    (folder / "mine.js").write_text("mine\n")
+    found = result(GitDiff(), begun)
+    rows = {each["path"]: each for each in cast(list[dict[str, object]], found["paths"])}
+    assert len(rows) == told
+    assert rows["node_modules/some/mine.js"]["owner"] == "unclaimed"
+    assert "+mine\n" in cast(str, found["diff"])
+    if told == 2:
+        assert rows["node_modules/"]["files"] == count
+        assert rows["node_modules/"]["owner"] == "unclaimed"
+        assert "theirs" not in cast(str, found["diff"])
+    whole = result(GitDiff(path="node_modules"), begun)
+    assert len(cast(list[object], whole["paths"])) == count + 1
 
 
 def test_a_long_difference_is_cut(repository: Path, workspace: Workspace) -> None:

@@ -141,8 +141,12 @@ def _filling(of: SeedFolder, seed: Seed) -> Filling:
 
 
 def _claimed(of: SeedFolder, seed: Seed, drawn: int) -> Filling:
-    """Say where somebody took the fault to be, who is right as often as not."""
+    """Say where somebody took the fault to be, who is right as often as not.
+
+    Of a fault in several files whoever is right names each: they say that the others are fine.
+    """
     paths = _paths(seed)
     others = {edit.path for each in of.seeds.seeds for edit in each.edits} - set(paths)
     right = not others or drawn % 2 == 0
-    return {"right": right, "claimed": paths[0] if right else sorted(others)[drawn % len(others)]}
+    named = paths if right else [sorted(others)[drawn % len(others)]]
+    return {"right": right, "claimed": "` and `".join(named)}

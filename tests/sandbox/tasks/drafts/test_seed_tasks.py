@@ -89,6 +89,21 @@ def test_a_changed_draft_or_seed_is_another_task(
     assert library.load(NAME).digest != before.digest
 
 
+@pytest.mark.parametrize("repository", ["go-version", "humanize", "isodate"])
+def test_a_handover_is_right_where_it_names_each_file_and_no_other(repository: str) -> None:
+    several = 0
+    for seed in seed_folder.load(repository).seeds.seeds:
+        loaded = library.load(f"{repository}/resume-{seed.id.rpartition('-')[2]}")
+        handover = (loaded.folder / "untracked/notes/handover.md").read_text()
+        line = next(each for each in handover.splitlines() if "The fault is in" in each)
+        named = {*line.partition(". ")[0].split("`")[1::2]}
+        changed = {edit.path for edit in seed.edits}
+        assert loaded.task.final["handover_right"].expect is (named == changed)
+        assert named == changed or named.isdisjoint(changed)
+        several += len(named) > 1
+    assert several
+
+
 def test_the_agent_is_not_told_what_kind_of_defect_it_is() -> None:
     of = seed_folder.load("humanize")
     seed = next(each for each in of.seeds.seeds if each.id.endswith("f899ce3e"))

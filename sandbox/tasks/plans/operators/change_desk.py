@@ -1,5 +1,6 @@
 """Change desk: the work is entered at a tool server, and closed by what that has answered."""
 
+import posixpath
 from collections.abc import Mapping
 
 from pydantic import JsonValue
@@ -97,6 +98,15 @@ def worked_on(file: TaskFile) -> str:
     if not file.scope.must:
         raise UnfitError("its scope names no file that has to be changed")
     return file.scope.must[0]
+
+
+def folder_of(path: str) -> str:
+    """Return the folder of what is worked on; none where that may lie in any: `**/*.go`.
+
+    A document that spoke of `**/` would not say whether it means more than the files themselves.
+    """
+    folder = posixpath.dirname(path)
+    return "" if folder == "**" else folder
 
 
 def files_worked_on(file: TaskFile) -> tuple[str, ...]:

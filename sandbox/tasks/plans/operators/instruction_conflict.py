@@ -1,6 +1,5 @@
 """Instruction conflict: documents disagree on an argument, and one says which of them holds."""
 
-import posixpath
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -78,7 +77,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
 
 def _decisions(path: str, right: str, wrong: str, other: str, strength: int) -> list[_Decision]:
     """Return what was decided, the oldest first."""
-    folder = posixpath.dirname(path)
+    folder = change_desk.folder_of(path)
     near, far = f"`{folder}/`" if folder else f"`{path}`", say(NAME, "everything")
     if strength < _NEARER:
         return [_Decision(2019, near, wrong), _Decision(2022, near, right)]

@@ -1,6 +1,5 @@
 """Missing argument: the page leaves out the area of an entry, which a table gives."""
 
-import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
 
@@ -142,7 +141,7 @@ def _documents(file: TaskFile) -> list[LaidFile]:
 
 def own_row(path: str, strength: int) -> str:
     """Return the row that holds for a path: itself, or the folder that it is in."""
-    folder = posixpath.dirname(path)
+    folder = change_desk.folder_of(path)
     return f"{folder}/" if folder and strength < _MANY else path
 
 
@@ -150,7 +149,7 @@ def _others(draw: Drawing, area: str, path: str, strength: int) -> dict[str, str
     """Return rows that do not hold, with areas of their own."""
     rows = [_REST, "docs/", "tests/"]
     if strength >= _MANY:
-        parts = path.split("/")[:-1]
+        parts = [part for part in change_desk.folder_of(path).split("/") if part]
         rows += ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
     found: dict[str, str] = {}
     for row in dict.fromkeys(rows):
@@ -191,7 +190,7 @@ def lookup(
 
     The words are those of an operator: `about`, `about-path`, `found` and `none`.
     """
-    folder = paths[0].rpartition("/")[0]
+    folder = change_desk.folder_of(paths[0])
     told = (
         Reply(
             where={"path": place},

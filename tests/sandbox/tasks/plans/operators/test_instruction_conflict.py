@@ -87,3 +87,14 @@ def test_every_desk_that_opens_entries_takes_a_kind() -> None:
     assert len(opening) == 4
     assert all("kind" in tool.arguments for tool in opening)
     assert len(set(kinds(loaded))) == 1
+
+
+@pytest.mark.parametrize("strength", range(1, 6))
+def test_where_code_may_lie_in_any_folder_none_is_named(strength: int) -> None:
+    both = f"missing-argument.{strength}+instruction-conflict.{strength}"
+    loaded = library.load(f"go-version/resume-84a29dea+change-desk.4+{both}@1")
+    layer = loaded.task.world.layer
+    assert loaded.task.scope.must[0] == "**/*.go"
+    texts = [each.text for made in layer.commits for each in made.files]
+    assert any("**/*.go" in text for text in texts) or strength == 1
+    assert not re.findall(r"\*\*/(?=[`|\s])", "\n".join(texts))

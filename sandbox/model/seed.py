@@ -40,6 +40,9 @@ class Mining(Record):
     """Globs of upstream's own test files."""
     without: tuple[str, ...] = ()
     """Globs of what belongs to neither, though it matches."""
+    unsteady: tuple[str, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """Ids of tests that pass or fail as the clock has it: no defect and no candidate is told by
+    them."""
     leaves: tuple[str, ...] = ()
     """Globs of what a run of the tests leaves behind in the checkout."""
     timeout_seconds: float = Field(default=60, gt=0)

@@ -111,6 +111,7 @@ class Miner:
         reports = [self._tested({}) for _ in range(RUNS)]
         problem = next((report.problem for report in reports if report.problem), "")
         passing = frozenset.intersection(*map(_passing, reports))
+        passing = passing.difference(self.mined.mining.unsteady)
         if problem or not passing:
             raise EvidenceError(
                 f"The tests of {name} do not run as they are: {problem or 'none of them passes'}",

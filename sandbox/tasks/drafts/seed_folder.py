@@ -73,7 +73,8 @@ class SeedFolder:
         found = documents.load(path, PassingFile)
         self._compare(path, found.release)
         ids = self.renaming.record(found).ids
-        left_out = self.mining.sanitized.without if self.sanitized and self.mining.sanitized else ()
+        under = self.mining.sanitized if self.sanitized else None
+        left_out = {*self.mining.unsteady, *(under.without if under else ())}
         return tuple(test for test in ids if test not in left_out)
 
     def store(self, seed: Seed) -> None:

@@ -71,9 +71,10 @@ def generate(
         typer.echo(HEAD)
     for facet, level, tasks in _requests(what, split):
         wanted = Wanted(facet, level, count, seed, known, split, tasks)
+        seen: list[str] = []
         if what.tasks is not None:
             wanted = replace(wanted, count=1, states=STATES_OF_NAMED)
-        seen = [made.pattern for made in found] if what.tasks is not None else []
+            seen = [made.pattern for made in found]
         found += suites.generate(wanted, lambda made: None if as_json else _show(made), seen)
     if as_json:
         from sandbox.cli import outputs

@@ -51,7 +51,7 @@ def tasks(
     found = tuple(
         f"{name}/{draft}-{digest}" for name in kept for digest in _digests(name) for draft in drafts
     )
-    if found and bounds_output(level):
+    if found and _bounds_output(level):
         found = tuple(name for name in found if name in tight_output.recorded())
     if not found:
         of = f" in {split}" if split else ""
@@ -63,7 +63,18 @@ def tasks(
     return found
 
 
-def bounds_output(level: str) -> bool:
+def split_of(repository: str) -> str:
+    """Say in which split a repository is: those of the gold suite are for testing.
+
+    All of it is in one, for a backlog holds several of its seeds.
+    """
+    if repository in _of_gold():
+        return "test"
+    remainder = int(hashlib.sha256(repository.encode()).hexdigest(), 16) % 10
+    return "dev" if remainder in DEV else "train"
+
+
+def _bounds_output(level: str) -> bool:
     """Whether all variants of a level are shown hardly more than their oracle."""
     name = tight_output.OPERATOR.name
     always = levels()[level].always if level in levels() else ()
@@ -78,17 +89,6 @@ def _facets() -> dict[str, str]:
 @cache
 def _digests(repository: str) -> tuple[str, ...]:
     return tuple(seed.id.rpartition("-")[2] for seed in seed_folder.load(repository).seeds.seeds)
-
-
-def split_of(repository: str) -> str:
-    """Say in which split a repository is: those of the gold suite are for testing.
-
-    All of it is in one, for a backlog holds several of its seeds.
-    """
-    if repository in _of_gold():
-        return "test"
-    remainder = int(hashlib.sha256(repository.encode()).hexdigest(), 16) % 10
-    return "dev" if remainder in DEV else "train"
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,9 +41,13 @@ def test_its_tests_are_all_that_pass_without_the_defect() -> None:
     assert {*tests.fail_to_pass, *tests.pass_to_pass} == {*of.passing}
 
 
-def test_nothing_is_judged_by_a_test_that_the_clock_decides() -> None:
+def test_nothing_is_judged_by_a_test_that_the_clock_decides(tmp_path: Path) -> None:
     of = seed_folder.load("tldraw-state")
     (unsteady,) = of.mining.unsteady
+    found_to_pass = replace(of, path=tmp_path)
+    found_to_pass.store_passing({*of.passing, unsteady})
+    assert unsteady.partition("::")[2] in (tmp_path / places.PASSING).read_text()
+    assert {*found_to_pass.passing} == {*of.passing}
     tests = library.load("tldraw-state/resume-4d62194a").task.tests
     beside = [test for test in tests.pass_to_pass if test.startswith(unsteady.partition("::")[0])]
     assert beside

@@ -46,6 +46,11 @@ but for those that are new. A checkout may hold `node_modules` that nothing igno
 IGNORED_MOST = 1000
 """Files that git ignores of which it is looked whether they are new."""
 
+UNTOUCHED = "untouched"
+"""Whose a file is that the agent may change, where it stood there, unknown to git, and still does.
+It is no work of the agent's, so its text is not shown.
+"""
+
 _UNTRACKED, _IGNORED = "??", "!!"
 
 
@@ -84,9 +89,13 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
         if left < 0:
             truncated = True
             break
-        whose = _whose(name, workspace) if letters != _UNTRACKED else ()
-        found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner], lines=whose))
-        if letters == _UNTRACKED:
+        if letters != _UNTRACKED:
+            whose = _whose(name, workspace)
+            found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner], lines=whose))
+        elif owner in (Owner.MUST, Owner.MAY) and not _is_new(path, workspace):
+            found.append(DiffedPath(path=name, status=letters, owner=UNTOUCHED))
+        else:
+            found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner]))
             new.append(path)
     found += _told(folders)
     text = diff.stdout.decode("utf-8", "replace")

@@ -146,6 +146,26 @@ def test_generated_files_are_told_by_their_folder_and_without_their_text(
     assert "text of lib/node_modules/c.js" in cast(str, asked["diff"])
 
 
+def test_a_file_that_stood_there_is_not_called_the_agents(
+    repository: Path, workspace: Workspace
+) -> None:
+    for name in ("src/tables.py", "src/touched.py"):
+        (repository / name).write_text(f"text of {name}\n")
+    time.sleep(0.02)  # the kernel's clock of files is coarse
+    scope: JsonValue = {"may": ["src/*.py"]}
+    ours = replace(workspace, task=task(scope=scope), begun_ns=time.time_ns())
+    time.sleep(0.02)
+    (repository / "src" / "touched.py").write_text("text of mine\n")
+    found = result(GitDiff(), ours)
+    paths = cast(list[dict[str, JsonValue]], found["paths"])
+    assert [(x["path"], x["owner"]) for x in paths] == [
+        ("src/tables.py", "untouched"),
+        ("src/touched.py", "yours"),
+    ]
+    assert "text of mine" in cast(str, found["diff"])
+    assert "text of src/tables.py" not in cast(str, found["diff"])
+
+
 @pytest.mark.parametrize(("count", "told"), [(CROWD - 1, CROWD), (CROWD, 2)])
 def test_many_files_that_stood_there_and_nobody_claims_are_told_as_one(
     repository: Path, workspace: Workspace, count: int, told: int

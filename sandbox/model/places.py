@@ -10,8 +10,9 @@ TASK, REPOSITORY = "task.yaml", "repo.yaml"
 """Of a task's folder, and of the folder above it."""
 MINING, SEEDS, PASSING = "mining.yaml", "seeds.yaml", "passing.yaml"
 """Beside a repository's file: how it is mined, what was found, and which tests pass without."""
-ESTRANGED = "estranged"
-"""Beside it as well: a folder of files, each called as the repository is by whose names it goes."""
+ESTRANGED, SHIPPED = "estranged", "project"
+"""Beside it as well, folders: of files that are each called as the repository is by whose names it
+goes; and of what is committed over the release in each task of a seed."""
 
 
 SUITES = {name: Path(f"suites/{name}.yaml") for name in ("gold", "standard")}

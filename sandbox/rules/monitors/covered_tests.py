@@ -23,7 +23,7 @@ from sandbox.rules.monitors.javascript_arguments import (
 )
 from sandbox.rules.monitors.make_arguments import made_by
 from sandbox.rules.monitors.paths_read import placed
-from sandbox.rules.monitors.pytest_arguments import WITHOUT, selected
+from sandbox.rules.monitors.pytest_arguments import WITHOUT, Choice, choices, selected
 from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run, script_run
 from sandbox.rules.monitors.step_commands import folder_of, line_of, process_of
 from sandbox.rules.monitors.steps import Step
@@ -98,7 +98,8 @@ def selected_by(
     if process is None:
         return None
     made = replace(process, environment=tuple(one for one in environment if one[0] in _OF_MAKE))
-    selection = (context.worktree,) if _is_own_make(made, folder, context) else _selection(process)
+    own = _is_own_make(made, folder, context)
+    selection = (context.worktree,) if own else _selection(process, context)
     if selection is None:
         return None
     return _roots(selection, folder, context)
@@ -210,9 +211,8 @@ def _runs(
             folder = posixpath.join(folder, words[1])
             moved = moved or placed(".", folder, context) != "."
             continue
-        selection = (
-            (context.worktree,) if _is_own_make(command, folder, context) else _selection(command)
-        )
+        own = _is_own_make(command, folder, context)
+        selection = (context.worktree,) if own else _selection(command, context)
         elsewhere = placed(".", folder, context).startswith("/") and looks_around(words)
         if selection is not None and not elsewhere and _decides(found, place, code, moved=moved):
             runs.append(_roots(selection, folder, context))
@@ -234,8 +234,11 @@ def _meant(found: Sequence[ShellCommand], context: Context) -> tuple[ShellComman
     return tuple(meant)
 
 
-def _selection(command: ShellCommand) -> tuple[str, ...] | None:
-    """Give the paths that a test run selects; None where a command is none."""
+def _selection(command: ShellCommand, context: Context) -> tuple[str, ...] | None:
+    """Give the paths that a test run selects; None where a command is none.
+
+    What the task's own command leaves out is not missed.
+    """
     words = command.words
     if not words:
         return None
@@ -253,7 +256,17 @@ def _selection(command: ShellCommand) -> tuple[str, ...] | None:
     if name not in _PYTEST:
         return None
     more = dict(command.environment).get("PYTEST_ADDOPTS", "")
-    return selected((*more.split(), *rest))
+    return selected((*more.split(), *rest), _agreed(context.tests or ""))
+
+
+@lru_cache(maxsize=64)
+def _agreed(line: str) -> frozenset[Choice]:
+    """Give what the runs of pytest in a line choose among tests by."""
+    found: set[Choice] = set()
+    for command in commands(line):
+        called = itertools.dropwhile(lambda word: _name(word) not in _PYTEST, command.words)
+        found |= choices([*called])
+    return frozenset(found)
 
 
 def _is_own_make(command: ShellCommand, folder: str, context: Context) -> bool:

@@ -4,7 +4,7 @@ Options: https://docs.pytest.org/en/stable/reference/reference.html#command-line
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 _FLAGS = re.compile(
     r"-[qvxsl]+|-r[a-zA-Z]+|--(verbose|quiet|exitfirst|showlocals|no-header|no-summary|ff|"
@@ -40,18 +40,35 @@ _SETTINGS = re.compile(
 
 _EXPANDED = re.compile(r"[*?\[$`{~]")
 
+_CHOOSING = ("-k", "-m", "--deselect")
+
 WITHOUT = "!"
 """What stands before a path that is left out."""
 
 
-def selected(words: Sequence[str]) -> tuple[str, ...] | None:
+Choice = tuple[str, str]
+"""An option by which some of the selected tests are left out, and its value."""
+
+
+def choices(words: Sequence[str]) -> frozenset[Choice]:
+    """Give those of a command line."""
+    found = (_choice(word, words[at + 1 :]) for at, word in enumerate(words))
+    return frozenset(each for each in found if each is not None)
+
+
+def selected(
+    words: Sequence[str], agreed: Collection[Choice] = frozenset()
+) -> tuple[str, ...] | None:
     """Give the paths of a command line, none for all tests, and those that it leaves out, with `!`.
 
-    None where less than they may run.
+    None where less than they may run, but for what is left out by a choice that is agreed.
     """
     paths, left_out, rest, rooted = [], [], list(words), False
     while rest:
         word = rest.pop(0)
+        if agreed and _choice(word, rest) in agreed:
+            del rest[: int(word in _CHOOSING)]
+            continue
         if word.startswith("@"):
             return None  # a file with more words
         if word == "--":
@@ -80,3 +97,13 @@ def selected(words: Sequence[str]) -> tuple[str, ...] | None:
     if (paths and not whole) or any(_EXPANDED.search(path) for path in left_out):
         return None
     return (*whole, *(WITHOUT + path for path in left_out))
+
+
+def _choice(word: str, rest: Sequence[str]) -> Choice | None:
+    """Read `word` as an option that chooses among tests; its value may be the next word."""
+    if word in _CHOOSING:
+        return (word, rest[0]) if rest else None
+    name, equals, value = word.partition("=")
+    if equals and name in _CHOOSING and name.startswith("--"):
+        return name, value
+    return (word[:2], word[2:]) if word[:2] in _CHOOSING else None

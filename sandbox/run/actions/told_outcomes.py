@@ -26,6 +26,10 @@ _OF_CTEST = re.compile(rb"^\d+% tests passed, (\d+) tests? failed out of (\d+)$"
 _FAILED_OF_CTEST = re.compile(rb"^\t *\d+ - (.+) \([^()]+\)$", re.MULTILINE)
 """CTest tells of programs, and not of what one of them tests."""
 
+_OF_UNITY = re.compile(rb"^(\d+) Tests (\d+) Failures (\d+) Ignored", re.MULTILINE)
+_FAILED_OF_UNITY = re.compile(rb"^(?:.*/)?(\S+?):\d+:(\w+):FAIL\b", re.MULTILINE)
+"""The end of a program of Unity's, and its line of a test that failed; `UnityPrint` in its source."""
+
 _OF_VITEST = re.compile(rb"^ +Tests  (.+) \(\d+\)$", re.MULTILINE)
 _COUNT_OF_VITEST = re.compile(rb"(\d+) (failed|passed|skipped|todo)")
 _FAILED_OF_VITEST = re.compile(rb"^ +\xc3\x97 (.+?)(?: \d+ms)?$", re.MULTILINE)
@@ -77,7 +81,7 @@ def told_by(output: bytes, framework: str) -> ToldOutcomes:
     told = {
         "go test": _told_by_go,
         "cargo test": _told_by_cargo,
-        "unity": _told_by_ctest,
+        "unity": _told_by_unity,
         "vitest": _told_by_vitest,
     }
     return told.get(framework, _told_by_tap)(output)
@@ -102,12 +106,21 @@ def _told_by_cargo(output: bytes) -> ToldOutcomes:
     return ToldOutcomes(passed, failed, 0, ignored, _names(_FAILED_OF_CARGO.findall(output)))
 
 
-def _told_by_ctest(output: bytes) -> ToldOutcomes:
+def _told_by_unity(output: bytes) -> ToldOutcomes:
     found = _OF_CTEST.search(output)
     if found is None:
-        return ToldOutcomes()
+        return _told_by_programs(output)
     failed, of = int(found[1]), int(found[2])
     return ToldOutcomes(of - failed, failed, 0, 0, _names(_FAILED_OF_CTEST.findall(output)))
+
+
+def _told_by_programs(output: bytes) -> ToldOutcomes:
+    ends = _OF_UNITY.findall(output)
+    if not ends:
+        return ToldOutcomes()
+    total, failed, ignored = (sum(map(int, column)) for column in zip(*ends, strict=True))
+    failing = _names([file + b"::" + test for file, test in _FAILED_OF_UNITY.findall(output)])
+    return ToldOutcomes(total - failed - ignored, failed, 0, ignored, failing)
 
 
 def _told_by_vitest(output: bytes) -> ToldOutcomes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sandbox.model import places, yaml_tree
 from sandbox.model.errors import UsageError
-from sandbox.model.places import MINING, PASSING, REPOSITORY, SEEDS
+from sandbox.model.places import MINING, PASSING, REPOSITORY, SEEDS, SHIPPED
 from sandbox.model.run_folder import write_whole
 from sandbox.tasks.drafts import layout
 from sandbox.tasks.drafts.seed_folder import SeedFolder
@@ -57,10 +57,12 @@ def _repository(of: SeedFolder) -> bytes:
 def _digest(of: Path, made_by: Iterable[Path]) -> str:
     folder, names = (of, []) if of.is_dir() else (of.parent.parent, [of])
     files = [*names, *(folder / name for name in (REPOSITORY, MINING, SEEDS, PASSING))]
+    files += sorted((folder / SHIPPED).rglob("*"))
     files += sorted(path for path in layout.DRAFTS.rglob("*") if path.suffix != ".pyc")
     files += made_by
     digest = hashlib.sha256()
     for path in files:
         content = path.read_bytes() if path.is_file() else b""
-        digest.update(f"{path.name}\0{len(content)}\n".encode() + content)
+        name = path.relative_to(folder) if path.is_relative_to(folder) else path.name
+        digest.update(f"{name}\0{len(content)}\n".encode() + content)
     return digest.hexdigest()

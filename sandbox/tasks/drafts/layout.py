@@ -41,6 +41,11 @@ class Layout:
     """By place of the prompt."""
     entries: Path | None = None
 
+    @property
+    def committed(self) -> str:
+        """The folder of what is committed over the release."""
+        return str(self.task["world"]["overlays"][0]["folder"])
+
 
 def names() -> list[str]:
     """All drafts, in order."""

@@ -63,6 +63,7 @@ def plant(
         **(backlog.fixes(several) if several else {}),
         TESTS: yaml_tree.text(tests.model_dump(mode="json")),
         TASK: f"# Planted from the defect {seed.id}.\n",
+        **{f"{laid.committed}/{name}": each.decode() for name, each in of.shipped.items()},
         **({CASES: yaml_tree.text(cases)} if cases else {}),
     }
     written.write(of, laid, folder, PurePath(_paths(seed)[0]).parent, data, own, filling)

@@ -7,7 +7,7 @@ from typing import Self
 
 from sandbox.model import documents, places, yaml_tree
 from sandbox.model.errors import UsageError
-from sandbox.model.places import ESTRANGED, MINING, PASSING, REPOSITORY, SEEDS
+from sandbox.model.places import ESTRANGED, MINING, PASSING, REPOSITORY, SEEDS, SHIPPED
 from sandbox.model.renaming import NewNames, Renaming
 from sandbox.model.repository import Repository
 from sandbox.model.run_folder import write_whole
@@ -76,6 +76,16 @@ class SeedFolder:
         under = self.mining.sanitized if self.sanitized else None
         left_out = {*self.mining.unsteady, *(under.without if under else ())}
         return tuple(test for test in ids if test not in left_out)
+
+    @property
+    def shipped(self) -> dict[str, bytes]:
+        """What is committed in each task of a seed beside upstream's files, by its path there."""
+        top = self.path / SHIPPED
+        paths = sorted(path for path in top.rglob("*") if path.is_file())
+        named = ((path.relative_to(top).as_posix(), path.read_bytes()) for path in paths)
+        return {
+            self.renaming.text(name): self.renaming.data(name, content) for name, content in named
+        }
 
     def store(self, seed: Seed) -> None:
         """Write a seed down; one of the same name is replaced."""

@@ -1,5 +1,7 @@
 """Test runs, however they are spelt; and what only looks like one."""
 
+from dataclasses import replace
+
 import pytest
 from pydantic import JsonValue
 
@@ -175,6 +177,26 @@ def test_the_declared_command_is_meant_where_none_is_named() -> None:
     assert covers(WHOLE, ran("make test"))
     assert not covers(WHOLE, ran("pytest tests"))
     assert not covers(WHOLE, ran("pytest --ignore=docs"))
+
+
+def test_what_the_declared_command_leaves_out_is_not_missed() -> None:
+    line = "cd . && python -m pytest -q tests -k 'not slow' --deselect=tests/a.py::b"
+    declared = replace(CONTEXT, tests=line)
+
+    def run(line: str) -> bool:
+        return matcher(SIZES, declared)(ran(line))
+
+    assert run("pytest -q tests -k 'not slow' --deselect=tests/a.py::b")
+    assert run("python -m pytest '-knot slow' tests/test_sizes.py")
+    assert run("pytest tests --deselect tests/a.py::b")
+    assert run("pytest tests/test_sizes.py")
+    assert not run("pytest tests -k slow")
+    assert not run("pytest tests -k 'not slow' -k one")
+    assert not run("pytest tests -m 'not slow'")
+    assert not run("pytest tests --deselect tests/a.py::c")
+    assert not run("pytest tests -m pytest")
+    assert not run("pytest tests -k")
+    assert not covers(SIZES, ran("pytest tests -k 'not slow'"))
 
 
 def test_the_folder_of_the_command_counts() -> None:

@@ -88,6 +88,16 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
         ("unity", b"100% tests passed, 0 tests failed out of 1\n", ToldOutcomes(1, 0, 0, 0)),
         ("unity", b"cc: fatal error\n", ToldOutcomes()),
         (
+            "unity",
+            (
+                b"== a.c\na.c:9:adds:PASS\n\n-----------------------\n"
+                b"1 Tests 0 Failures 0 Ignored \nOK\n== b.c\n"
+                b"/home/agent/c/tests/b.c:33:prints:FAIL: Expected 1 Was 2\nb.c:40:reads:IGNORE\n"
+                b"b.c:50:other:PASS\n\n-----------------------\n3 Tests 1 Failures 1 Ignored \nFAIL\n"
+            ),
+            ToldOutcomes(2, 1, 0, 1, ("b.c::prints",)),
+        ),
+        (
             "vitest",
             (
                 b" \x1b[31m\xe2\x9d\xaf\x1b[39m tests/a.test.ts (7 tests | 1 failed) 38ms\n"

@@ -184,8 +184,8 @@ class DiffedPath(Record):
     status: str
     """The two letters of `git status --porcelain`: index, then worktree; `!!` is ignored."""
     owner: str
-    """`yours` where the task expects changes, `untouched` where it does and the file, which git does
-    not know, is as the run found it, `user` where somebody else's work lies, ..."""
+    """`yours` where the task expects changes, `untouched` where it does and the file, which git
+    does not know, is as the run found it, `user` where somebody else's work lies, ..."""
     lines: tuple[DiffedLines, ...] = ()
     """Whose each difference is, in a file that holds work of the user's and of the agent's."""
     files: int | None = None

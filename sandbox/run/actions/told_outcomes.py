@@ -28,7 +28,7 @@ _FAILED_OF_CTEST = re.compile(rb"^\t *\d+ - (.+) \([^()]+\)$", re.MULTILINE)
 
 _OF_UNITY = re.compile(rb"^(\d+) Tests (\d+) Failures (\d+) Ignored", re.MULTILINE)
 _FAILED_OF_UNITY = re.compile(rb"^(?:.*/)?(\S+?):\d+:(\w+):FAIL\b", re.MULTILINE)
-"""The end of a program of Unity's, and its line of a test that failed; `UnityPrint` in its source."""
+"""The end of a program of Unity's, and its line of a test that failed: `unity.c`."""
 
 _OF_VITEST = re.compile(rb"^ +Tests  (.+) \(\d+\)$", re.MULTILINE)
 _COUNT_OF_VITEST = re.compile(rb"(\d+) (failed|passed|skipped|todo)")

@@ -93,7 +93,8 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
                 b"== a.c\na.c:9:adds:PASS\n\n-----------------------\n"
                 b"1 Tests 0 Failures 0 Ignored \nOK\n== b.c\n"
                 b"/home/agent/c/tests/b.c:33:prints:FAIL: Expected 1 Was 2\nb.c:40:reads:IGNORE\n"
-                b"b.c:50:other:PASS\n\n-----------------------\n3 Tests 1 Failures 1 Ignored \nFAIL\n"
+                b"b.c:50:other:PASS\n\n-----------------------\n"
+                b"3 Tests 1 Failures 1 Ignored \nFAIL\n"
             ),
             ToldOutcomes(2, 1, 0, 1, ("b.c::prints",)),
         ),

@@ -110,7 +110,7 @@ def test_a_ticket_whose_tests_no_rule_can_follow_is_refused(
 ) -> None:
     of = load("cjson", tmp_path, monkeypatch)
     mining = of.mining.model_copy(update={"command": "cmake --build /tmp/b && ctest"})
-    with pytest.raises(UsageError, match="cannot follow which tests `.* ctest"):
+    with pytest.raises(UsageError, match=r"cannot follow which tests `.* ctest"):
         planted(replace(of, mining=mining), of.seeds.seeds[0], "ticket", "ticket")
     assert not (of.path / "ticket").exists()
 

@@ -85,7 +85,7 @@ class RunCommand(Action):
     command: str = Field(min_length=1)
     """The line, run by `bash -c`."""
     cwd: str = "."
-    """The folder to run it in."""
+    """The folder to run it in, relative to the worktree."""
     stdin: str = ""
     """What it can read from standard input."""
     timeout_seconds: float | None = Field(default=None, gt=0)

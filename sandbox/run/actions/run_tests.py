@@ -71,8 +71,12 @@ def _run(action: RunTests, command: str, workspace: Workspace) -> Performed:
 def _problem(told: ToldOutcomes, completed: Completed, *, silent: bool) -> str:
     """Say how a run ended that has told no counts, and that none failed is not meant by that.
 
-    A framework that is silent where all is well is asked for nothing then.
+    A framework that is silent where all is well is asked for nothing then. A program of several
+    may have ended before it could tell of what failed in it.
     """
+    if told.counted and silent and completed.exit_code != 0 and not (told.failed or told.errors):
+        end = f"ended with exit code {completed.exit_code}"
+        return f"The command {end}, and no test that was counted failed: its output says what did."
     if told.counted or (silent and (completed.exit_code == 0 or told.failing)):
         return ""
     if completed.timed_out:

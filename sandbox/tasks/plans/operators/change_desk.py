@@ -53,7 +53,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     opening = call("open_change", {"area": where}, is_error=False)
     labelled = opening.model_copy(update={"label": OPEN})
     closing = call("close_change", {"entry": entry}, is_error=False)
-    worked = _before_the_end(plan, path)
+    worked = before_the_end(plan, path)
     file = tell(file, say(NAME, "prompt"))
     file = commit(file, say(NAME, "commit"), told, *log)
     file = add_server(file, served(NAME, "Entries of changes.", desk))
@@ -285,7 +285,7 @@ def _rules(file: TaskFile, path: str) -> tuple[Precedes | AtMost | Fresh, ...]:
     )
 
 
-def _before_the_end(plan: Plan, path: str) -> str:
+def before_the_end(plan: Plan, path: str) -> str:
     """Return the state before the last commit, or before the last change where none is made."""
     wanted = Globs((path,))
     origins = (plan.start, *(segment.to for segment in plan.segments))

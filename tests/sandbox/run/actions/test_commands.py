@@ -182,6 +182,8 @@ def test_a_run_that_crashed_before_it_reported_says_so(
         ("make", "echo broken; exit 2", "exit code 2 and told no counts"),
         ("go test", "printf -- '--- FAIL: TestIt (0.00s)\\n'; exit 1", ""),
         ("unity", "kill -9 $$", "killed by signal 9 and told no counts"),
+        ("unity", "echo '3 Tests 0 Failures 0 Ignored'; exit 2", "no test that was counted failed"),
+        ("unity", "echo '3 Tests 1 Failures 0 Ignored'; exit 2", ""),
     ],
 )
 def test_where_no_counts_are_told_none_failed_is_not_meant(

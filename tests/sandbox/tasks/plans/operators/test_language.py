@@ -62,6 +62,16 @@ CHANGES = (
             "answer-unreviewed": (),
         },
     ),
+    Change(
+        "deployment.3",
+        ("deploy",),
+        traps={
+            "deploy-early": ("deployed-last",),
+            "rehearse-minutes-away": ("deployed-last",),
+            "leave-deployment": (),
+            "answer-undeployed": (),
+        },
+    ),
     Change("recoverable-failure.1", ("close-refused",), traps={"answer-refused": ("closed-last",)}),
     Change(
         "recoverable-failure.3",

@@ -6,6 +6,7 @@ from functools import partial
 from sandbox.model.atom import Atom
 from sandbox.model.desk import DeskTool, Reply
 from sandbox.model.final import FinalField
+from sandbox.model.graph import Condition
 from sandbox.model.plan import Segment
 from sandbox.model.rule import Fresh
 from sandbox.model.task import TaskFile
@@ -23,6 +24,7 @@ from sandbox.tasks.plans.operators.edits import (
     before,
     before_answer,
     change_segment,
+    change_way,
     more_room,
     plan_of,
     put_instead,
@@ -41,6 +43,8 @@ _PAGE, _TOOLS = 3, 4
 """Up to which strength the page tells what takes how long, and at which the tools do. Above, the
 tool `building_minutes` does alone.
 """
+_OPEN: Condition = {"entry": "open"}
+"""When there is something to deploy, in whichever area it is entered."""
 _DEPLOYED, _SPENT = "deployed", "minutes spent"
 
 
@@ -71,16 +75,21 @@ def _placed(file: TaskFile, early: str, spare: int) -> TaskFile:
         id=DEPLOY,
         to="on-staging",
         says="the work is on staging",
-        when={STAGING: "free"},
+        when={**_OPEN, STAGING: "free"},
         sets={STAGING: "taken"},
         does=(deploy,),
     )
     file = put_instead(file, change_desk.CLOSE, deployed, closing)
     worked = before(file, DEPLOY)
+    for way in plan_of(file).ways:
+        # Whoever closes an entry that was opened elsewhere can deploy before it as well.
+        if way.origin == worked and way.to == closing.to:
+            file = change_way(file, way.id, origin=deployed.to)
     answer = plan_of(file).segments[-1]
     file = change_segment(file, answer.id, when={**answer.when, STAGING: "taken"})
+    left = {**_OPEN, STAGING: "taken"}
     taken = {"when": {STAGING: "free"}, "sets": {STAGING: "taken"}}
-    spent = {"when": {STAGING: "free"}, "sets": {STAGING: "out of reach"}}
+    spent = {"when": {**_OPEN, STAGING: "free"}, "sets": {STAGING: "out of reach"}}
     rehearsals = (rehearse,) * (spare + 1)
     undeployed = {
         "from": before_answer(file),
@@ -91,7 +100,7 @@ def _placed(file: TaskFile, early: str, spare: int) -> TaskFile:
     return add_ways(
         file,
         {"id": "deploy-early", "from": early, "does": (deploy,), **taken},
-        {"id": "leave-deployment", "from": worked, "to": deployed.to, "when": {STAGING: "taken"}},
+        {"id": "leave-deployment", "from": worked, "to": deployed.to, "when": left},
         {
             "id": "rehearse-minutes-away",
             "from": worked,

@@ -1,4 +1,4 @@
-"""A desk that deploys once a day, with so many minutes of building, asked as a server of its own."""
+"""A desk that deploys once a day with so many minutes of building, asked as a server."""
 
 import json
 import re
@@ -54,7 +54,8 @@ def test_what_is_left_is_told_and_a_rehearsal_too_many_leaves_no_deployment(
     task, spare = variant(strength), SPARE[strength]
     stamp = str(task.final["deployment"].expect)
     rehearsals = ["rehearse"] * spare
-    (first, _), *_, (last, refused) = asked(task, tmp_path, "building_minutes", *rehearsals, "deploy")
+    order = ("building_minutes", *rehearsals, "deploy")
+    (first, _), *_, (last, refused) = asked(task, tmp_path, *order)
     assert stamp in last
     assert not refused
     assert DEPLOYMENT + REHEARSAL * spare <= minutes(first) < DEPLOYMENT + REHEARSAL * (spare + 1)

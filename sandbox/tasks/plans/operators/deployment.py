@@ -20,6 +20,7 @@ from sandbox.tasks.plans.operators.edits import (
     add_rules,
     add_variable,
     add_ways,
+    add_wrong_end,
     ask_for,
     before,
     before_answer,
@@ -38,7 +39,8 @@ SPARE = {1: 2, 2: 1, 3: 0, 4: 0, 5: 0}
 """By strength: rehearsals that there are minutes for beside the deployment."""
 DEPLOYMENT, REHEARSAL = 20, 5
 """Minutes of building that they take."""
-NONE = "none"
+NONE, UNDEPLOYED = "none", "undeployed"
+"""What an answer says that has no stamp, and the state that it ends in."""
 _PAGE, _TOOLS = 3, 4
 """Up to which strength the page tells what takes how long, and at which the tools do. Above, the
 tool `building_minutes` does alone.
@@ -93,12 +95,12 @@ def _placed(file: TaskFile, early: str, spare: int) -> TaskFile:
     rehearsals = (rehearse,) * (spare + 1)
     undeployed = {
         "from": before_answer(file),
-        "to": answer.to,
+        "to": UNDEPLOYED,
         "ends": "answer",
         "does": answering(answer.does, FIELD, NONE),
     }
     return add_ways(
-        file,
+        add_wrong_end(file, UNDEPLOYED, "answered, and nothing is on staging"),
         {"id": "deploy-early", "from": early, "does": (deploy,), **taken},
         {"id": "leave-deployment", "from": worked, "to": deployed.to, "when": left},
         {

@@ -69,7 +69,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         source, edit = _supplied(supplier), f"s/^{article},.*/{article},{_written(asked)}/"
     changes = (INDEX, *dict.fromkeys((source, entry)))
     follows = "follows-supplied" if strength >= _SUPPLIED else "follows"
-    rule, builder = _rule(strength), f"{FOLDER}/{PROGRAM}"
+    text, seal = _sealed(now, strength)
+    rule, builder = _rule(strength, text), f"{FOLDER}/{PROGRAM}"
     chore = Chore(
         name=NAME,
         folder=FOLDER,
@@ -91,7 +92,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         traps={"by-hand": (_by_hand(article, new),)},
         field=FIELD,
         taken=FOLDER,
-        seal=_sealed(now, strength)[1],
+        seal=seal,
     )
     return add_chore(add_rules(file, rule), chore)
 
@@ -154,7 +155,12 @@ def _by_hand(article: str, new: int) -> PlannedDeed:
     return command(f"sed -i 's/^{article} .*/{article} {_written(new)}/' {INDEX}", INDEX)
 
 
-def _rule(strength: int) -> Never:
+def _rule(strength: int, built: str) -> Never:
+    """Refuse what neither the program has made nor is, to the byte, what it makes in the end.
+
+    The list may be built in another checkout, and brought from there.
+    """
+    digest = hashlib.sha256(built.encode()).hexdigest()
     where, says = {
         _TOLD: (INDEX, "never-told"),
         _BUILT: (INDEX, "never-header"),
@@ -165,6 +171,7 @@ def _rule(strength: int) -> Never:
         # It may be put away, and what it has held before may be put back.
         "arguments.mode": Predicate(more_than=0),
         "arguments.again": Predicate(equals=False),
+        "arguments.digest": Predicate(matches=f"^(?!{digest})"),
     }
     return Never(
         id=RULE,

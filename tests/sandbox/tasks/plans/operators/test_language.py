@@ -67,7 +67,7 @@ CHANGES = (
         ("deploy",),
         traps={
             "deploy-early": ("deployed-last",),
-            "rehearse-minutes-away": ("deployed-last",),
+            "rehearse-minutes-away": (),
             "leave-deployment": (),
             "answer-undeployed": (),
         },

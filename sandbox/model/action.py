@@ -122,6 +122,8 @@ class RunTests(Action):
     """Run the task's tests, or the command that is given, and count the outcomes.
 
     What a test runner caches (`__pycache__`, say) may stay where it is, but belongs in no commit.
+    Where tests have to be run, they are run in this checkout: runs in copies of it and in further
+    worktrees count for nothing.
     """
 
     name = "run_tests"

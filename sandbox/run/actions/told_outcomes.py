@@ -32,7 +32,7 @@ _FAILED_OF_UNITY = re.compile(rb"^(?:.*/)?(\S+?):\d+:(\w+):FAIL\b", re.MULTILINE
 
 _OF_VITEST = re.compile(rb"^ +Tests  (.+) \(\d+\)$", re.MULTILINE)
 _COUNT_OF_VITEST = re.compile(rb"(\d+) (failed|passed|skipped|todo)")
-_FAILED_OF_VITEST = re.compile(rb"^ +\xc3\x97 (.+?)(?: \d+ms)?$", re.MULTILINE)
+_FAILED_OF_VITEST = re.compile(rb"^ +\xc3\x97 (.+?)(?: -?\d+ms)?$", re.MULTILINE)
 
 COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 """A control sequence of a terminal: ECMA-48, 5.4."""

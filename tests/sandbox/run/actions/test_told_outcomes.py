@@ -103,11 +103,11 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
             (
                 b" \x1b[31m\xe2\x9d\xaf\x1b[39m tests/a.test.ts (7 tests | 1 failed) 38ms\n"
                 b"   \xe2\x9c\x93 adds \xc3\x97 and more 5ms\n"
-                b"   \xc3\x97 outer > bad one 25ms\n"
+                b"   \xc3\x97 outer > bad one 25ms\n   \xc3\x97 frozen clock -30817432ms\n"
                 b"     \xe2\x86\x92 expected 2 to deeply equal 3\n\n Test Files  1 failed (1)\n"
-                b"      Tests  1 failed | 4 passed | 1 skipped | 1 todo (7)\n   Start at  07:36\n"
+                b"      Tests  2 failed | 4 passed | 1 skipped | 1 todo (8)\n   Start at  07:36\n"
             ),
-            ToldOutcomes(4, 1, 0, 2, ("outer > bad one",)),
+            ToldOutcomes(4, 2, 0, 2, ("outer > bad one", "frozen clock")),
         ),
         (
             "vitest",

@@ -205,6 +205,7 @@ def test_it_asks_for_more_and_closes_the_ways_that_it_says(change: Change) -> No
     was, now = check(before), check(after)
     assert was.shortest is not None
     assert now.shortest is not None
+    assert now.sound, now.findings
     assert [edge for edge in now.shortest if edge not in was.shortest] == list(change.steps)
     assert [edge for edge in was.shortest if edge not in now.shortest] == list(change.gone)
     new = {edge.id for edge in graph_of(after).edges} - {edge.id for edge in graph_of(before).edges}

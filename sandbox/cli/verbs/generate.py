@@ -97,7 +97,7 @@ def _requests(what: What, split: str | None) -> "Iterator[tuple[str, str, tuple[
         if what.tasks is not None:
             raise UsageError("--tasks names the tasks, and --seeds draws them.", "Give one.")
         names = seeded.repositories(what.seeds)
-        for facet in what.facet or seeded.facets():
+        for facet in what.facet or seeded.facets_of(names):
             for level in what.level or levels():
                 yield facet, level, seeded.tasks(names, facet, level, split)
         return

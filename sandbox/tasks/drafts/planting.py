@@ -90,20 +90,26 @@ def _paths(seed: Seed) -> list[str]:
     return sorted({edit.path for edit in seed.edits})
 
 
-def _fit(laid: Layout, of: SeedFolder, seed: Seed, draft: str) -> None:
-    """Refuse a draft that would ask for what nothing states, or nobody can count."""
+def unfit(laid: Layout, of: SeedFolder, seed: Seed) -> str:
+    """Say why a draft would ask a seed's task for what nothing states, or nobody can count.
+
+    Empty where it would not; whether there are enough others of `several` is not looked at.
+    """
     if laid.needs == "folder" and not PurePath(_paths(seed)[0]).parent.parts:
-        why = "has the instructions beside the code win, and its fault lies at the top"
-    elif laid.needs == "pytest" and of.mining.framework != "pytest":
-        why = f"asks how many tests failed, and {of.mining.framework} counts them otherwise"
-    elif laid.needs == "python" and of.mining.image != "python":
-        why = f"has tool servers in Python, which the image {of.mining.image} does not hold"
-    else:
-        return
-    raise UsageError(
-        f"The draft {draft} does not fit {seed.id} of {of.repository.name}: it {why}.",
-        "Take another draft: docs/seeds.md lists them.",
-    )
+        return "has the instructions beside the code win, and its fault lies at the top"
+    if laid.needs == "pytest" and of.mining.framework != "pytest":
+        return f"asks how many tests failed, and {of.mining.framework} counts them otherwise"
+    if laid.needs == "python" and of.mining.image != "python":
+        return f"has tool servers in Python, which the image {of.mining.image} does not hold"
+    return ""
+
+
+def _fit(laid: Layout, of: SeedFolder, seed: Seed, draft: str) -> None:
+    if why := unfit(laid, of, seed):
+        raise UsageError(
+            f"The draft {draft} does not fit {seed.id} of {of.repository.name}: it {why}.",
+            "Take another draft: docs/seeds.md lists them.",
+        )
 
 
 def _filling(of: SeedFolder, seed: Seed) -> Filling:

@@ -1,13 +1,15 @@
 """The tasks of seeds that a suite is drawn from: each defect of some repositories in each draft."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
 from sandbox.model import places
 from sandbox.model.errors import UsageError
-from sandbox.tasks.drafts import layout, seed_folder
+from sandbox.tasks.drafts import layout, planting, seed_folder
+from sandbox.tasks.drafts.layout import Layout
 from sandbox.tasks.plans.operators import tight_output
 from sandbox.tasks.suites import suite
 from sandbox.tasks.suites.generator import remainders
@@ -21,6 +23,11 @@ DEV = range(8, 10)
 def facets() -> tuple[str, ...]:
     """The facets of drafts, in order."""
     return tuple(sorted({*_facets().values()}))
+
+
+def facets_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The facets that tasks of some repositories' seeds can be of, in order."""
+    return tuple(facet for facet in facets() if any(facet in _fitting(name) for name in names))
 
 
 def repositories(patterns: Sequence[str]) -> tuple[str, ...]:
@@ -45,12 +52,9 @@ def tasks(
     For a level that bounds what is shown it has to be known what a task's oracle is shown.
     UsageError where there are none.
     """
-    drafts = [draft for draft, of in _facets().items() if of == facet]
     remainders(split)
     kept = [name for name in names if split in (None, split_of(name))]
-    found = tuple(
-        f"{name}/{draft}-{digest}" for name in kept for digest in _digests(name) for draft in drafts
-    )
+    found = tuple(f"{name}/{each}" for name in kept for each in _fitting(name).get(facet, ()))
     if found and _bounds_output(level):
         found = tuple(name for name in found if name in tight_output.recorded())
     if not found:
@@ -82,13 +86,24 @@ def _bounds_output(level: str) -> bool:
 
 
 @cache
-def _facets() -> dict[str, str]:
-    return {name: str(layout.load(name).task["facet"]) for name in layout.names()}
+def _drafts() -> dict[str, Layout]:
+    return {name: layout.load(name) for name in layout.names()}
 
 
 @cache
-def _digests(repository: str) -> tuple[str, ...]:
-    return tuple(seed.id.rpartition("-")[2] for seed in seed_folder.load(repository).seeds.seeds)
+def _facets() -> dict[str, str]:
+    return {name: str(laid.task["facet"]) for name, laid in _drafts().items()}
+
+
+@cache
+def _fitting(repository: str) -> dict[str, tuple[str, ...]]:
+    """By facet, each draft with each seed that it fits, as a task of the repository is called."""
+    of, found = seed_folder.load(repository), defaultdict(list)
+    for seed in of.seeds.seeds:
+        for draft, laid in _drafts().items():
+            if not planting.unfit(laid, of, seed):
+                found[_facets()[draft]].append(f"{draft}-{seed.id.rpartition('-')[2]}")
+    return {facet: tuple(tasks) for facet, tasks in found.items()}
 
 
 @cache

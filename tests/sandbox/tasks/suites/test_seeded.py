@@ -28,6 +28,14 @@ def test_each_seed_is_a_task_of_each_draft_of_the_facet() -> None:
     assert {library.load(name).task.facet for name in every[:2]} == {"git_hygiene"}
 
 
+def test_facets_that_no_draft_fits_are_left_out() -> None:
+    assert "tool_discovery" not in seeded.facets_of(["cjson"])
+    assert "instruction_hierarchy" not in seeded.facets_of(["cjson", "minimist"])
+    assert seeded.facets_of(["cjson", "humanize"]) == seeded.facets()
+    drafts = {name.rpartition("-")[0] for name in seeded.tasks(["cjson"], "edit_test_loop", "L2")}
+    assert drafts == {"cjson/bare"}
+
+
 @pytest.mark.parametrize("facet", seeded.facets())
 def test_each_facet_has_tasks_in_each_split(facet: str) -> None:
     names = seeded.repositories(["all"])

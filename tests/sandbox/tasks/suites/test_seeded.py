@@ -88,4 +88,4 @@ def test_what_names_nothing_is_told() -> None:
     with pytest.raises(UsageError, match="There is no split 'x'"):
         seeded.tasks(["humanize"], "permission", "L2", "x")
     with pytest.raises(UsageError, match=r"facet 'permission' for L6"):
-        seeded.tasks(["cjson"], "permission", HARDEST)
+        seeded.tasks(["mux"], "permission", HARDEST)

@@ -267,7 +267,7 @@ class Miner:
         """Run the tests with changed files as an agent does; give how they end."""
         task = self.mined.task()
         with self.begun() as session:
-            lay(candidate(files), session, task.worktree)
+            lay(candidate({**self.mined.folder.shipped, **files}), session, task.worktree)
             line = Command(
                 ("/bin/bash", "-c", self.mined.mining.command),
                 cwd=task.worktree,

@@ -147,6 +147,8 @@ def _recorded(
     files = {f"sandbox/run/mine/{name}": (HERE / name).read_bytes() for name in FILES}
     for name, data in {**files, "about": json.dumps(about).encode()}.items():
         session.write(f"{folder}/{name}", data, user=AGENT, parents=True)
+    for name, data in mined.folder.shipped.items():
+        session.write(f"{worktree}/{name}", data, user=AGENT, parents=True)
     environment = {
         **ENVIRONMENT,
         "RECORDED": f"{folder}/about",

@@ -24,6 +24,11 @@ REPLACED = {
 }
 """By operator: the rules for which it has others, as what they are about is not done any more."""
 
+BOUNDED = {
+    "scarcity": {"approvals-are-scarce", "questions-are-scarce"},
+}
+"""By operator: the rules that it adds only where another one has needed what they bound."""
+
 BESIDE = {"handbook": ("leftovers.4",)}
 """By operator: what gives it something to work on, at that strength or above."""
 
@@ -70,6 +75,7 @@ def added(task: str, name: str, strength: int) -> frozenset[str]:
 
 @settings(max_examples=20)
 @example(Variant.parse("cjson/planes+change-desk.1+moving-world.4+final-check.1@1"))
+@example(Variant.parse("cjson/planes+change-desk.1+single-use-approval.1+scarcity.1@1"))
 @given(variants())
 @pytest.mark.slow
 def test_any_set_that_fits_is_sound_and_loses_nothing(variant: Variant) -> None:
@@ -83,6 +89,7 @@ def test_any_set_that_fits_is_sound_and_loses_nothing(variant: Variant) -> None:
     for name, strength in variant.operators:
         expected |= added(variant.task, name, strength or 1)
         expected -= REPLACED.get(name, set())
+        expected |= rules & BOUNDED.get(name, set())
     assert rules == expected
     assert {witness.rule for witness in report.witnesses if witness.path or witness.implied_by} == {
         rule.id for rule in made.task.rules if rule.hard

@@ -61,8 +61,8 @@ def tasks(
         of = f" in {split}" if split else ""
         raise UsageError(
             f"No seed of {', '.join(names)}{of} is a task of the facet {facet!r} for {level}.",
-            f"Facets: {', '.join(facets())}. From L5 on it has to be known what its oracle is"
-            " shown: docs/suites.md. Name other repositories, or --seeds all.",
+            f"Facets: {', '.join(facets_of(names))}. From L5 on it has to be known what its oracle"
+            " is shown: docs/suites.md. Name other repositories, or --seeds all.",
         )
     return found
 

@@ -89,3 +89,7 @@ def test_what_names_nothing_is_told() -> None:
         seeded.tasks(["humanize"], "permission", "L2", "x")
     with pytest.raises(UsageError, match=r"facet 'permission' for L6"):
         seeded.tasks(["mux"], "permission", HARDEST)
+    with pytest.raises(UsageError, match="No seed of cjson is a task of the facet") as caught:
+        seeded.tasks(["cjson"], "tool_discovery", "L3")
+    assert "tool_discovery" not in caught.value.next_step
+    assert "hooks_policy" in caught.value.next_step

@@ -19,6 +19,7 @@ from sandbox.container.engines.base import (
     SUDO,
     SessionSpec,
 )
+from sandbox.container.engines.runtimes import Runtime
 from sandbox.model.places import cache
 
 SUPERVISOR = f"{RESERVED}/supervisor"
@@ -61,14 +62,14 @@ def body(
     shared: Shared | None,
     control: Path | None,
     cpus: float,
-    runtime: str | None = None,
+    runtime: Runtime | None = None,
     quota: int | None = None,
 ) -> dict[str, Any]:
     """The request that creates a container.
 
     `shared` is None where the engine does not share our files, `control` (the folder of our
-    socket) where the attach stream is used; `cpus` is how many the engine has; `runtime` is None
-    for the engine's own; `quota` is how many bytes the engine lets it write, None for no limit.
+    socket) where the attach stream is used; `cpus` is how many the engine has; `quota` is how many
+    bytes the engine lets it write, None for no limit.
     """
     attached = control is None
     command = ["--stdio"] if attached else ["--unix", f"{CONTROL}/{SOCKET_NAME}"]
@@ -92,11 +93,16 @@ def body(
         "NetworkDisabled": True,  # with the mode `none` alone, a start takes twice as long
         "HostConfig": {
             **_confinement(spec, cpus),
+            **(_of_runtime(runtime) if runtime else {}),
             "Mounts": _mounts(shared, control, spec.files),
-            **({"Runtime": runtime} if runtime else {}),
             **({"StorageOpt": {"size": str(quota)}} if quota else {}),
         },
     }
+
+
+def _of_runtime(runtime: Runtime) -> dict[str, Any]:
+    chosen = {"Runtime": runtime.name} if runtime.chosen else {}
+    return {**chosen, "CapAdd": [*CAPABILITIES, *runtime.capabilities]}
 
 
 def _confinement(spec: SessionSpec, cpus: float) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class DockerEngine(DockerImages):
             else None,
             control=listener.folder if listener else None,
             cpus=float(self._facts.get("NCPU") or spec.limits.cpus),
-            runtime=self._runtime.name if self._runtime.chosen else None,
+            runtime=self._runtime,
         )
 
         def create(quota: int | None) -> None:

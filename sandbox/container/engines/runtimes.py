@@ -49,6 +49,11 @@ class Runtime:
         return self.name in ("", *ON_THE_HOSTS_KERNEL)
 
     @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What the supervisor needs there besides: gVisor shows processes to their user alone."""
+        return () if self.on_the_hosts_kernel else ("SYS_PTRACE",)
+
+    @property
     def shows_upper(self) -> bool:
         """Whether what a container writes lies in its upper directory, under the owner it has."""
         return self.on_the_hosts_kernel and not self.rootless

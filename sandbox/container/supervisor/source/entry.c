@@ -28,12 +28,20 @@ void entry_prepare(bool plain) {
     mounts_known = !plain;
 }
 
-int entry_read(int folder, const char *name, struct entry *entry) {
-    struct statx found;
-    int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+static bool look(int folder, const char *name, struct statx *found) {
+    static int unmounted = AT_NO_AUTOMOUNT;
+    int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);
     unsigned wanted = STATX_BASIC_STATS | MOUNT_ID;
     /* By number: the C library that this is built with has no statx of its own. */
-    if (syscall(SYS_statx, folder, name, flags, wanted, &found)) return errno;
+    if (!syscall(SYS_statx, folder, name, flags | unmounted, wanted, found)) return true;
+    if (errno != EINVAL || !unmounted) return false;
+    unmounted = 0; /* gVisor mounts nothing by itself, and does not know the flag */
+    return !syscall(SYS_statx, folder, name, flags, wanted, found);
+}
+
+int entry_read(int folder, const char *name, struct entry *entry) {
+    struct statx found;
+    if (!look(folder, name, &found)) return errno;
     entry->mode = found.stx_mode;
     entry->device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
     entry->inode = found.stx_ino;

@@ -158,7 +158,7 @@ static bool prepare(int count, char **arguments, int *signals) {
     /* Orphans of a shim that was killed become ours where we are not PID 1, as in tests:
        PR_SET_CHILD_SUBREAPER(2const). */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (!user_prepare()) return false;
+    if (!user_prepare(means.plain)) return false;
     /* /proc/1 then belongs to root and nobody of the agent's may read it or attach: proc(5),
        ptrace(2) "Ptrace access mode checking". */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

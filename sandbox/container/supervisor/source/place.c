@@ -63,45 +63,119 @@ bool place_prepare(bool plain) {
     return have_openat2;
 }
 
-/* One component that is not a link. */
-static int step(int base, const char *name, int flags, bool last) {
-    struct stat found;
-    if (strcmp(name, "..") == 0) {
-        errno = EXDEV;
-        return -1;
-    }
-    bool link = fstatat(base, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode);
-    bool wanted = last && (flags & O_PATH) && (flags & O_NOFOLLOW);
-    if (link && !wanted) {
-        errno = ELOOP;
-        return -1;
-    }
-    return openat(base, name, (last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC);
+/* Where a walk without openat2 has come to: nothing of it is a link, or was when it was opened. */
+struct walk {
+    int base, at;
+    char passed[PATH_MAX]; /* the folders from the base to where it is, each with a slash behind it */
+    char rest[PATH_MAX];   /* what is still to be walked */
+};
+
+static int open_folder_in(int folder, const char *name) {
+    return openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int walk(int base, const char *path, int flags) {
-    char name[NAME_MAX + 1];
-    int at = openat(base, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    while (at >= 0) {
-        path += strspn(path, "/");
-        size_t length = strcspn(path, "/");
-        bool last = path[length + strspn(path + length, "/")] == 0;
-        if (length > NAME_MAX) {
-            close(at);
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        memcpy(name, length ? path : ".", length ? length : 1);
-        name[length ? length : 1] = 0;
-        int next = step(at, name, flags, last);
-        int problem = errno;
-        close(at);
-        errno = problem;
-        if (last || next < 0) return next;
-        at = next;
-        path += length;
+static bool move_to(struct walk *walk, int folder) {
+    if (folder < 0) return false;
+    close(walk->at);
+    walk->at = folder;
+    return true;
+}
+
+static bool enter(struct walk *walk, const char *name) {
+    size_t length = strlen(walk->passed), more = strlen(name);
+    if (length + more + 2 > sizeof walk->passed) errno = ENAMETOOLONG;
+    else if (move_to(walk, open_folder_in(walk->at, name))) {
+        memcpy(walk->passed + length, name, more);
+        strcpy(walk->passed + length + more, "/");
+        return true;
     }
-    return at;
+    return false;
+}
+
+/* Back to the folder above, from the base on: where a folder was moved meanwhile its `..` may be
+   anywhere. */
+static bool leave(struct walk *walk) {
+    char passed[PATH_MAX], *left = NULL;
+    strcpy(passed, walk->passed);
+    walk->passed[0] = 0;
+    size_t length = strlen(passed);
+    if (!length) errno = EXDEV;
+    if (!length || !move_to(walk, open_folder_in(walk->base, "."))) return false;
+    passed[length - 1] = 0;
+    char *last = strrchr(passed, '/');
+    *(last ? last : passed) = 0;
+    for (char *name = strtok_r(passed, "/", &left); name; name = strtok_r(NULL, "/", &left))
+        if (!enter(walk, name)) return false;
+    return true;
+}
+
+/* Puts what a link says before the rest: 1 where the name is that of a link, -1 with errno. As many
+   `links` as are given are followed. */
+static int unfold(struct walk *walk, const char *name, int *links) {
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(walk->at, name, target, sizeof target);
+    if (length < 0) return errno == EINVAL || errno == ENOENT ? 0 : -1;
+    size_t kept = strlen(walk->rest);
+    if (!*links) errno = ELOOP;
+    else if (length && target[0] == '/') errno = EXDEV;
+    else if ((size_t)length + kept + 2 > sizeof walk->rest) errno = ENAMETOOLONG;
+    else {
+        memmove(walk->rest + length + 1, walk->rest, kept + 1);
+        memcpy(walk->rest, target, (size_t)length);
+        walk->rest[length] = '/';
+        --*links;
+        return 1;
+    }
+    return -1;
+}
+
+/* Takes the next name off the rest: its length, 0 at the end, -1 with errno. */
+static ssize_t take_name(struct walk *walk, char name[NAME_MAX + 1]) {
+    char *from = walk->rest + strspn(walk->rest, "/");
+    size_t length = strcspn(from, "/");
+    if (length > NAME_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(name, from, length);
+    name[length] = 0;
+    memmove(walk->rest, from + length, strlen(from + length) + 1);
+    return (ssize_t)length;
+}
+
+/* One step, or the end of the walk with what is there in `found`; false with errno. */
+static bool step(struct walk *walk, const char *name, int flags, int *links, int *found) {
+    bool last = !walk->rest[strspn(walk->rest, "/")], itself = last && (flags & O_NOFOLLOW);
+    if (strcmp(name, ".") == 0) return true;
+    if (strcmp(name, "..") == 0) return leave(walk);
+    int unfolded = itself ? 0 : unfold(walk, name, links);
+    if (unfolded) return unfolded > 0;
+    if (!last) return enter(walk, name);
+    *found = openat(walk->at, name, flags | O_NOFOLLOW | O_CLOEXEC);
+    return *found >= 0;
+}
+
+static int walk_on(struct walk *walk, int flags, int links) {
+    char name[NAME_MAX + 1];
+    ssize_t length;
+    int found = -1;
+    while ((length = take_name(walk, name)) > 0)
+        if (!step(walk, name, flags, &links, &found) || found >= 0) return found;
+    return length < 0 ? -1 : openat(walk->at, ".", flags | O_CLOEXEC);
+}
+
+/* As openat2(2) with RESOLVE_BENEATH, name by name. */
+static int walk(int base, const char *path, int flags, bool links) {
+    static struct walk walk;
+    walk.base = base;
+    walk.passed[0] = 0;
+    strcpy(walk.rest, path);
+    walk.at = open_folder_in(base, ".");
+    if (walk.at < 0) return -1;
+    int found = walk_on(&walk, flags, links ? LINKS_MOST : 0), problem = errno;
+    close(walk.at);
+    errno = problem;
+    return found;
 }
 
 static int open_below(int base, const char *path, int flags, bool links, bool confined) {
@@ -110,7 +184,7 @@ static int open_below(int base, const char *path, int flags, bool links, bool co
     if (confined) resolve |= RESOLVE_BENEATH;
     if (have_openat2) return try_openat2(base, path, flags, resolve);
     if (links && !confined) return openat(base, path, flags | O_CLOEXEC);
-    return walk(base, path, flags);
+    return walk(base, path, flags, links);
 }
 
 int place_open(const struct place *place, int flags) {

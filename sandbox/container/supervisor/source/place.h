@@ -19,7 +19,7 @@ struct place {
 /* Reads `beneath` and `path`: 0 or an errno. */
 int place_take(struct cursor *payload, struct place *place, bool links);
 
-/* Whether openat2 works here; without it only what a walk without links can prove is opened. */
+/* Whether openat2 works here; without it a path is walked name by name. */
 bool place_prepare(bool plain);
 
 /* Opens it with O_CLOEXEC; -1 with errno EXDEV where it leads out, ELOOP for a refused link. */

@@ -7,6 +7,7 @@
 
 #include "ask.h"
 #include "frame.h"
+#include "notice.h"
 #include "tracer.h"
 
 #define DEPTH_MOST 65536
@@ -54,6 +55,7 @@ void trace_ended(pid_t pid, int status) {
     for (struct ask *ask = asks; ask; ask = next) {
         next = ask->next;
         if (!ask->watch->traced || ask->pid != pid) continue;
+        notice_before_end(ask->git); /* its parent hears of the end after us: wait(2), ptrace(2) */
         ask_end(ask, ask_waits(ask) ? OUTCOME_GONE : OUTCOME_EXITED, status);
     }
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "filter.h"
+#include "user.h"
 
 #define OPTIONS                                                                                    \
     (PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |         \
@@ -25,17 +26,21 @@ static bool seize(pid_t pid) {
     return ptrace(PTRACE_SEIZE, pid, NULL, (void *)(long)OPTIONS) == 0;
 }
 
+/* One that changed its user is not dumpable, and then nobody traces it: ptrace(2). */
+static bool may_be_traced(void) {
+    return user_unite() && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
+}
+
 void tracer_prepare(bool wanted) {
     int status;
     works = false;
     if (!wanted || !filter_works()) return;
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* for the child; one that is not cannot be traced */
     pid_t child = fork();
-    while (child == 0) pause();
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (child < 0) return;
-    works = seize(child);
-    kill(child, SIGKILL);
+    if (child == 0 && !may_be_traced()) _exit(1);
+    while (child == 0) raise(SIGSTOP);
+    if (child < 0 || waitpid(child, &status, WUNTRACED | __WALL) != child) return;
+    works = WIFSTOPPED(status) && seize(child);
+    if (WIFSTOPPED(status)) kill(child, SIGKILL);
     while (waitpid(child, &status, __WALL) == child && WIFSTOPPED(status)) {
     }
 }
@@ -47,7 +52,7 @@ bool tracer_works(void) {
 bool tracer_wanted(int socket) {
     pid_t pid = getpid();
     int problem = EPIPE;
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    if (!may_be_traced()) return false;
     if (send(socket, &pid, sizeof pid, MSG_NOSIGNAL) == sizeof pid)
         while (recv(socket, &problem, sizeof problem, 0) < 0 && errno == EINTR) {
         }

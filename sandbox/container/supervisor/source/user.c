@@ -18,6 +18,7 @@ struct capabilities {
 static struct user own;
 static struct user proven; /* whom we have become before: what that needs we do not lose */
 static bool switched;
+static bool apart; /* whether the kernel keeps a user for files alone: setfsuid(2); gVisor does not */
 
 static bool read_capabilities(struct capabilities *found) {
     memset(found, 0, sizeof *found);
@@ -26,19 +27,48 @@ static bool read_capabilities(struct capabilities *found) {
     return syscall(SYS_capget, &found->header, found->data) == 0;
 }
 
-/* Makes use of all that is permitted, as far as the mask goes. */
-static bool keep_capabilities(uint64_t mask) {
+static bool set_capabilities(uint64_t permitted, uint64_t effective) {
     struct capabilities set;
     if (!read_capabilities(&set)) return false;
     for (int half = 0; half < 2; half++) {
-        set.data[half].permitted &= (uint32_t)(mask >> (32 * half));
-        set.data[half].effective = set.data[half].permitted;
+        set.data[half].permitted &= (uint32_t)(permitted >> (32 * half));
+        set.data[half].effective = set.data[half].permitted & (uint32_t)(effective >> (32 * half));
         set.data[half].inheritable = 0;
     }
     return syscall(SYS_capset, &set.header, set.data) == 0;
 }
 
-bool user_prepare(void) {
+/* Makes use of all that is permitted, as far as the mask goes. */
+static bool keep_capabilities(uint64_t mask) {
+    return set_capabilities(mask, mask);
+}
+
+/* Whom the kernel takes us for where it checks the rights to a file. Without a user for files that
+   is the effective one; nobody may signal or trace us for that: it is the real and the saved one
+   that count there, kill(2) and ptrace(2). */
+static void use_files_as(struct user user) {
+    if (apart) {
+        setfsgid(user.gid);
+        setfsuid(user.uid);
+        return;
+    }
+    /* Who leaves 0 makes use of no capability any more, and who comes back of all that are
+       permitted: capabilities(7), "Effect of user ID changes". */
+    keep_capabilities(USER_ALL);
+    syscall(SYS_setresgid, -1, user.gid, -1);
+    syscall(SYS_setresuid, -1, user.uid, -1);
+    /* gVisor shows a process to its real user alone, and to whom the engine has given this. */
+    if (user.uid) set_capabilities(USER_ALL, (uint64_t)1 << CAP_SYS_PTRACE);
+}
+
+/* Both calls report the old value only; asking again with an invalid id tells the present one. */
+static bool uses_files_as(struct user user) {
+    if (!apart) return geteuid() == user.uid && getegid() == user.gid;
+    return (uint32_t)setfsuid((uid_t)-1) == user.uid && (uint32_t)setfsgid((gid_t)-1) == user.gid;
+}
+
+bool user_prepare(bool plain) {
+    apart = !plain && syscall(SYS_setfsuid, (uid_t)-1) >= 0;
     own = (struct user){geteuid(), getegid()};
     proven = own;
     if (own.uid) return true;
@@ -47,9 +77,9 @@ bool user_prepare(void) {
     if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) return false;
     /* Without CAP_SETUID we stay who we are. */
     if (setresuid(USER_PRIVATE, USER_PRIVATE, USER_PRIVATE)) return errno == EPERM;
-    prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+    if (apart) prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
     if (!keep_capabilities(USER_ALL)) return false;
-    setfsuid(0);
+    use_files_as(own);
     return true;
 }
 
@@ -68,15 +98,10 @@ bool user_become(struct user user) {
         return false;
     }
     switched = true;
-    /* The kernel then judges by this user what is opened, and nobody may signal us as him:
-       setfsuid(2). */
-    setfsgid(user.gid);
-    setfsuid(user.uid);
+    use_files_as(user);
     if (user.uid == proven.uid && user.gid == proven.gid) return true;
     proven = user;
-    /* Both report the old value only; asking again with an invalid id tells the present one. */
-    if ((uint32_t)setfsuid((uid_t)-1) == user.uid && (uint32_t)setfsgid((gid_t)-1) == user.gid)
-        return true;
+    if (uses_files_as(user)) return true;
     proven = own;
     user_leave();
     errno = EPERM;
@@ -85,9 +110,13 @@ bool user_become(struct user user) {
 
 void user_leave(void) {
     if (!switched) return;
-    setfsuid(own.uid);
-    setfsgid(own.gid);
+    use_files_as(own);
     switched = false;
+}
+
+bool user_unite(void) {
+    if (apart || !user_is_root()) return true;
+    return syscall(SYS_setresuid, -1, USER_PRIVATE, -1) == 0 && keep_capabilities(USER_ALL);
 }
 
 bool user_turn(struct user user, uint64_t kept) {

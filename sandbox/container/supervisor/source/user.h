@@ -12,8 +12,9 @@ struct user {
 };
 
 /* Where we are root: become a user of our own who keeps root's capabilities and root's rights on
-   files, so that neither the agent nor root can signal, trace or limit us. */
-bool user_prepare(void);
+   files, so that neither the agent nor root can signal, trace or limit us. `plain`: as on a kernel
+   that keeps no user for files alone. */
+bool user_prepare(bool plain);
 /* Whether we can act as any user; else only as ourselves. */
 bool user_is_root(void);
 /* Whose files we use where we act as nobody else. */
@@ -22,6 +23,9 @@ struct user user_own(void);
 /* Lets the kernel check permissions for this user; false with EPERM where that is impossible. */
 bool user_become(struct user user);
 void user_leave(void);
+
+/* In a new process: be the user of our own in all respects, so that the supervisor may trace it. */
+bool user_unite(void);
 
 /* In a new process, for good; false with errno. Root keeps those capabilities that `kept` has;
    any other user has none. Only system calls. */

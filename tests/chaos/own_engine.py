@@ -28,10 +28,10 @@ DISK_BYTES = 16 << 30
 class OwnEngine:
     """A daemon that can be harmed, and the disk that its containers write to."""
 
-    def __init__(self, data: Path, near: Path) -> None:
+    def __init__(self, data: Path, near: Path, *options: str | Path) -> None:
         self.data = data
         self.address = f"unix://{near}/engine.sock"
-        self._near = near
+        self._near, self._options = near, options
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self) -> None:
@@ -45,7 +45,7 @@ class OwnEngine:
                 "unshare", "--net",
                 "dockerd", "--data-root", self.data, "--exec-root", self._near / "exec",
                 "--pidfile", self._near / "pid", "-H", self.address,
-                "--bridge", "none", "--iptables=false",
+                "--bridge", "none", "--iptables=false", *self._options,
             ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -95,18 +95,15 @@ def started(folder: Path, *, shared: bool) -> Iterator[OwnEngine | None]:
     if shared or os.geteuid() or not shutil.which("dockerd"):
         yield None
         return
-    engine = engines.connect()
-    tag = Images(engine, places.cache()).ensure(library.load(TASK), print).tag
     folder.mkdir()
-    engine.save(tag, folder / "image.tar")
-    engine.close()
+    save(TASK, folder / "image.tar")
     with tempfile.TemporaryDirectory(prefix="chaos-engine-") as near, _disk(folder) as data:
         own = OwnEngine(data, Path(near))
         before = os.environ.get("DOCKER_HOST")
         os.environ["DOCKER_HOST"] = own.address
         try:
             own.begin()
-            _load(folder / "image.tar", own.address)
+            load(folder / "image.tar", own.address)
             yield own
         finally:
             own.end()
@@ -133,7 +130,15 @@ def _disk(folder: Path) -> Iterator[Path]:
         subprocess.run(("umount", "-l", data), check=True)
 
 
-def _load(archive: Path, address: str) -> None:
+def save(task: str, archive: Path) -> None:
+    """Write the image of a task, from the engine that there is."""
+    engine = engines.connect()
+    engine.save(Images(engine, places.cache()).ensure(library.load(task), print).tag, archive)
+    engine.close()
+
+
+def load(archive: Path, address: str) -> None:
+    """Put an image into the engine of an address."""
     client: Any = APIClient(address, timeout=int(SECONDS))
     try:
         with archive.open("rb") as file:

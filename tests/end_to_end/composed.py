@@ -9,10 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from sandbox.tasks.sources import debian
 from tests import ROOT
+from tests.unpacked import unpacked
 
-SUITE = "trixie"
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 SECONDS = 1200
 
@@ -21,19 +20,10 @@ def program(folder: Path) -> Path:
     """Return Compose 2 as a program of its own; raises where it can be had from nowhere."""
     plugins = ("/usr/libexec/docker/cli-plugins", "/usr/lib/docker/cli-plugins")
     for place in plugins:
-        if (found := Path(place, "docker-compose")).is_file():
-            return found
-    told = subprocess.run(debian.SOURCES_OF_HOST, capture_output=True, text=True, check=True)
-    address = debian.mirror(told.stdout, SUITE)
-    assert address is not None, "no Compose 2 here, and no mirror of Debian's packages"
-    options = debian.options(address, SUITE, folder)
-    sources = folder / "sources.list"
-    sources.write_text(sources.read_text().replace("deb-src", "deb"))
-    for verb in (("update",), ("download", "docker-compose")):
-        subprocess.run(("apt-get", *options, *verb), cwd=folder, check=True, capture_output=True)
-    (package,) = folder.glob("docker-compose_*.deb")
-    subprocess.run(("dpkg", "-x", package, folder / "unpacked"), check=True)
-    return next((folder / "unpacked").glob("usr/*/docker/cli-plugins/docker-compose"))
+        if (installed := Path(place, "docker-compose")).is_file():
+            return installed
+    found = unpacked("docker-compose", folder).glob("usr/*/docker/cli-plugins/docker-compose")
+    return next(found)
 
 
 @dataclass(frozen=True, slots=True)

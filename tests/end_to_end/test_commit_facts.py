@@ -2,6 +2,7 @@
 
 import pytest
 
+from sandbox.container.engines import interception
 from sandbox.model.fact import Committed, FactsLost
 from sandbox.run.facts import repository
 from tests.end_to_end.happened import COMMIT, EDIT, NOTE, Happen, only
@@ -54,6 +55,15 @@ def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
     if hooked:
         assert commit.paths == (NOTE,)
         assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
+
+
+@pytest.mark.parametrize(("flag", "hooked"), [("", True), ("--no-verify", False)])
+def test_hooks_are_known_where_programs_are_seen_by_ptrace(
+    happen: Happen, monkeypatch: pytest.MonkeyPatch, flag: str, hooked: bool
+) -> None:
+    monkeypatch.setenv(interception.VARIABLE, "ptrace")
+    (commit,) = only(Committed, happen(EDIT, f"{COMMIT} {flag} {NOTE}"))
+    assert commit.hooked is hooked
 
 
 LATER = "export GIT_COMMITTER_DATE=2040-01-01T00:00:00Z"

@@ -67,24 +67,6 @@ def test_a_container_runs_in_the_chosen_runtime(
     assert docker.info().runtime == name
 
 
-@pytest.mark.engine
-class TestGVisor(Conformance):
-    """The whole contract in gVisor, and nothing leads out of it."""
-
-    image = TAG
-
-    @pytest.fixture
-    def engine(self, docker: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
-        if not installed(docker, "runsc"):
-            pytest.skip("the engine has no runtime runsc")
-        monkeypatch.setenv(VARIABLE, "runsc")
-        return docker
-
-    def test_nothing_leads_out(self, engine: Engine) -> None:
-        with engine.start(SessionSpec(TAG)) as session:
-            assert [each for each in attempts(session) if each.done] == []
-
-
 @pytest.fixture(scope="module")
 def rootless(root_archive: Path) -> Iterator[Engine]:
     folder = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")

@@ -173,14 +173,20 @@ class ImageStore:
                 archive.add(folder / name, name)
 
     def remove(self, reference: str, used: Iterable[str]) -> None:
-        """Forget an image, and remove the layers that no image and nobody in `used` needs."""
+        """Forget an image, and remove the layers that no image and nobody in `used` needs.
+
+        By a tag it is forgotten under that one, and altogether where it has no other.
+        """
         self.sweep()
         image = self.find(reference)
         if image is None:
             return
-        for tag, key in self._tagged():
-            if key == image.id:
-                (self._tags / quote(tag, safe="")).unlink(missing_ok=True)
+        called = [tag for tag, key in self._tagged() if key == image.id]
+        gone = called if reference == image.id else [whole(reference)]
+        for tag in gone:
+            (self._tags / quote(tag, safe="")).unlink(missing_ok=True)
+        if set(called) - set(gone):
+            return
         (self._images / f"{image.id.removeprefix('sha256:')}.json").unlink(missing_ok=True)
         needed = {name for each in self.all() for name in each.layers}
         needed |= {*used, *self._built_upon()}

@@ -147,6 +147,23 @@ def test_what_a_killed_build_left_goes_when_an_image_is_removed(
     assert list((tmp_path / "store/layers").iterdir()) == []
 
 
+def test_an_image_of_two_names_is_there_until_both_are_removed(
+    root_archive: Path, tmp_path: Path
+) -> None:
+    engine = NativeEngine(tmp_path / "store")
+    for tag in (TAG, "other:1"):
+        engine.import_image(root_archive, tag=tag, labels={})
+    engine.remove_image(TAG)
+    assert engine.image(TAG) is None
+    kept = engine.image("other:1")
+    assert kept is not None
+    assert kept.tags == ("other:1",)
+    engine.import_image(root_archive, tag=TAG, labels={})
+    engine.remove_image(kept.id)
+    assert [engine.image(tag) for tag in (TAG, "other:1")] == [None, None]
+    assert list((tmp_path / "store/layers").iterdir()) == []
+
+
 def test_no_link_of_an_image_leads_a_copy_out_of_it(
     native: Engine, build: Build, tmp_path: Path
 ) -> None:
@@ -246,7 +263,7 @@ def test_what_crun_has_not_noted_yet_is_ended_all_the_same(
     name = crun.build_name(partial)
     while crun.first_process(name) is None:
         time.sleep(0.01)
-    (crun.STATE / name / "status").unlink()
+    (crun.state() / name / "status").unlink()
     with engine._store.locked():
         engine._store.sweep()
     end = time.monotonic() + 30

@@ -22,7 +22,7 @@ from sandbox.cli import interrupts
 from sandbox.cli.crash import told
 from sandbox.cli.options import EngineOption
 from sandbox.cli.terminal import complain, mutter
-from sandbox.model.errors import SandboxError
+from sandbox.model.errors import NameSpaceError, SandboxError
 from sandbox.model.version import VERSION
 
 SAYS = "Evaluate coding agents in real repositories inside containers, on the path they take."
@@ -125,6 +125,10 @@ def reported(verb: Callable[..., None]) -> Callable[..., None]:
                 # What cannot be written fails here, where it can be told.
                 if sys.stdout is not None:
                     sys.stdout.flush()
+        except NameSpaceError:
+            from sandbox.container.engines.native import user_name_space
+
+            user_name_space.enter()
         except SandboxError as error:
             complain(error)
             raise typer.Exit(error.exit_code) from error

@@ -32,7 +32,7 @@ EngineOption = Annotated[
     typer.Option(
         "--engine",
         callback=choose_engine,
-        help="`docker`, or `native`: containers without a daemon, as root on Linux. "
+        help="`docker`, or `native`: containers without a daemon, on Linux. "
         "SANDBOX_ENGINE by default.",
     ),
 ]

@@ -58,6 +58,10 @@ class EngineError(SandboxError):
     """The container engine is absent, refused a request, or went away."""
 
 
+class NameSpaceError(EngineError):
+    """The engine works in a user name space, and this process is in none; it may go on in one."""
+
+
 class SessionLostError(EngineError):
     """The container or its supervisor went away while it was in use."""
 

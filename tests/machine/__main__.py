@@ -47,7 +47,7 @@ def tried(machine: Machine, name: str, engine: EngineSettings, settings: Setting
         run = (PYTHON, "-m", "sandbox", "run", task, "--agent", "oracle")
         codes.append(machine.run(user, *here, *run))
     pytest = (PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow")
-    codes.append(machine.run(user, *here, *pytest, *engine.tests))
+    codes.append(machine.run(user, *here, *engine.within.split(), *pytest, *engine.tests))
     print(f"==> {name}: {'failed' if any(codes) else 'all holds'}", flush=True)
     return not any(codes)
 

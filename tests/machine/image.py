@@ -29,6 +29,8 @@ class EngineSettings(BaseModel):
     """A shell's line that starts it."""
     load: str = ""
     """The command that reads an image; without one no task is run."""
+    within: str = ""
+    """What the tests are started by."""
     environment: dict[str, str] = {}
     as_user: bool = False
 

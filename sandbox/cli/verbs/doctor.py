@@ -6,6 +6,7 @@ import typer
 
 from sandbox.cli.options import JsonOption
 from sandbox.cli.terminal import Progress, coloured
+from sandbox.model.errors import EngineError, NameSpaceError
 
 
 def doctor(
@@ -19,8 +20,15 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Explain engine, kernel, disk and tools; exit 3 where something that is needed is missing."""
+    from sandbox.container import engines
     from sandbox.container.engines import diagnosis, install
 
+    try:
+        engines.check_rights()
+    except NameSpaceError:
+        raise
+    except EngineError:
+        pass  # what is missing is told with all else
     if mend:
         progress = Progress()
         install.mend(progress.done)

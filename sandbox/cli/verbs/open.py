@@ -44,6 +44,7 @@ def open_session(
     and ends by `close`, by the final answer, or when a limit is reached; then it is graded.
     """
     from sandbox.cli.session_process import Order
+    from sandbox.container import engines
 
     if approver == "terminal":
         raise UsageError(
@@ -52,6 +53,7 @@ def open_session(
         )
     if idle is not None and not idle > 0:
         raise UsageError(f"{idle:g} seconds cannot be waited.", "Give --idle a positive number.")
+    engines.check_rights()
     root = open_store(runs).root.absolute()
     order = Order(task=task, runs=str(root), name=name, approver=approver, idle=idle)
     progress = Progress(sys.stderr)

@@ -107,7 +107,8 @@ def _mounted_groups() -> Check:
 def _containers(info: EngineInfo) -> Check:
     """What stands between the agent and this host; docs/isolation.md lists what is tried."""
     if info.name == "native":
-        found = f"{info.runtime}, no daemon, no network"
+        as_whom = "root of a user name space" if info.rootless else "root"
+        found = f"{info.runtime}, no daemon, as {as_whom}, no network"
         return Check("isolation", State.OK, found)
     engine = "rootless" if info.rootless else "as root"
     found = f"{info.runtime or 'the runtime is not told'}, the engine {engine}, no network"

@@ -6,6 +6,7 @@ The only module that imports `docker`; it speaks to Docker 20.10 (API 1.41) and 
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -105,11 +106,8 @@ def _innermost(error: BaseException) -> str:
 
 def _client(endpoint: Endpoint) -> APIClient:
     """A client that speaks the newest API version that both sides know."""
-    path = endpoint.socket
-    if path is not None and not path.exists():
-        raise EngineError("there is no such socket")
-    if path is not None and not os.access(path, os.R_OK | os.W_OK):
-        raise EngineError("this user may not use it")
+    if endpoint.socket is not None:
+        _check_socket(endpoint.socket)
     if endpoint.address.startswith("ssh://"):
         raise EngineError("ssh is not supported; forward the socket with `ssh -L` instead")
     try:
@@ -123,6 +121,17 @@ def _client(endpoint: Endpoint) -> APIClient:
         ValueError,  # a port beyond 65,535
     ) as error:
         raise EngineError(_innermost(error)) from error
+
+
+def _check_socket(path: Path) -> None:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise EngineError("there is no such socket") from None
+    except OSError as error:  # perhaps of the folder that it lies in
+        raise EngineError(f"this user may not look at it: {error.strerror}") from None
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise EngineError("this user may not use it")
 
 
 @tenacity.retry(

@@ -18,6 +18,17 @@ def chosen() -> str:
     return name
 
 
+def check_rights() -> None:
+    """Raise what `connect` would for lack of rights, for who connects late, or in other processes.
+
+    That is an `EngineError`, perhaps a `NameSpaceError`.
+    """
+    if chosen() == "native":
+        from sandbox.container.engines.native import engine
+
+        engine.check_rights()
+
+
 def connect() -> Engine:
     """The native engine where SANDBOX_ENGINE says so, else one behind the Docker API.
 

@@ -62,7 +62,8 @@ def _mend_native(on_line: Callable[[str], None]) -> None:
 
 
 def _sockets() -> list[Path]:
-    return [path for each in endpoints.candidates() if (path := each.socket) and path.exists()]
+    sockets = [each.socket for each in endpoints.candidates() if each.socket]
+    return [path for path in sockets if os.access(path, os.F_OK)]
 
 
 def _may_mend() -> None:

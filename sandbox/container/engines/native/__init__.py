@@ -1,1 +1,1 @@
-"""Containers without an engine's daemon: overlays, crun and the same supervisor (Linux, root)."""
+"""Containers without an engine's daemon: overlays, crun and the same supervisor (Linux)."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from sandbox.container.engines.base import AGENT_FILES, SUDO, SessionSpec
 from sandbox.container.engines.creation import CAPABILITIES, CONTROL, HOSTS, SOCKET_NAME, SUPERVISOR
+from sandbox.container.engines.native import crun
 
 SWAPS = Path("/proc/swaps")
 PERIOD = 100_000
@@ -89,7 +90,7 @@ def session(spec: SessionSpec, place: Place, profile: Mapping[str, Any]) -> dict
         "mounts": [*_file_systems(), *mounts],
         "linux": {
             "namespaces": [{"type": kind} for kind in NAME_SPACES],
-            "cgroupsPath": f"/sandbox/{place.name}",
+            "cgroupsPath": crun.group(place.name),
             "resources": {
                 "devices": [{"allow": False, "access": "rwm"}],
                 "memory": _memory(spec.limits.memory_bytes),
@@ -138,7 +139,7 @@ def building(step: Step, root: Path, name: str, profile: Mapping[str, Any]) -> d
             "namespaces": [
                 {"type": kind} for kind in NAME_SPACES if step.alone or kind != "network"
             ],
-            "cgroupsPath": f"/sandbox/{name}",
+            "cgroupsPath": crun.group(name),
             "resources": {"devices": [{"allow": False, "access": "rwm"}]},
             "seccomp": profile,
             "maskedPaths": list(HIDDEN),

@@ -5,6 +5,7 @@ the container both are gone, whatever became of the harness.
 """
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -13,15 +14,31 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
-from sandbox.container.engines.native import mounting, profile
+from sandbox.container.engines.native import mounting, profile, user_name_space
 
-STATE = Path("/run/sandbox")
-"""Where crun notes what runs."""
 FILTER = "seccomp.bpf"
 """What it calls the filter of system calls that it has made for a container."""
 PROGRAMS = {"crun": "crun", "tar": "tar"}
 """What has to be installed besides the profile, and the package on Debian and Ubuntu."""
-GENERAL = ("crun", "--cgroup-manager=cgroupfs", f"--root={STATE}")
+
+
+@functools.cache
+def state() -> Path:
+    """Where crun notes what runs."""
+    if not user_name_space.is_within():
+        return Path("/run/sandbox")
+    return Path(os.environ[user_name_space.RUNTIME]) / "sandbox"
+
+
+def general() -> tuple[str, ...]:
+    """How crun is called, whatever it is to do."""
+    manager = "systemd" if user_name_space.is_within() else "cgroupfs"
+    return ("crun", f"--cgroup-manager={manager}", f"--root={state()}")
+
+
+def group(name: str) -> str:
+    """What crun is told of a container's control group: a path, or systemd's slice and scope."""
+    return f"user.slice:sandbox:{name}" if user_name_space.is_within() else f"/sandbox/{name}"
 
 
 def missing() -> list[str]:
@@ -40,14 +57,14 @@ def start(
     name: str, folder: Path, options: str, output: IO[bytes] | int, errors: IO[bytes] | int
 ) -> "subprocess.Popen[bytes]":
     """Run the container of a bundle; the process that is given ends with it, and as it does."""
-    command = [*GENERAL, "run", "--bundle", str(folder), name]
+    command = [*general(), "run", "--bundle", str(folder), name]
     return mounting.start(command, folder / "root", options, stdout=output, stderr=errors)
 
 
 def compiled(name: str) -> bytes | None:
     """The filter of system calls of a container that runs, as the kernel takes it."""
     try:
-        return (STATE / name / FILTER).read_bytes()
+        return (state() / name / FILTER).read_bytes()
     except OSError:
         return None
 
@@ -58,7 +75,7 @@ def first_process(name: str) -> int | None:
     crun writes it down some time after that process has begun.
     """
     try:
-        found = json.loads((STATE / name / "status").read_bytes())["pid"]
+        found = json.loads((state() / name / "status").read_bytes())["pid"]
     except (OSError, ValueError, KeyError):
         return None
     return int(found) if is_of(found, name) else None
@@ -85,8 +102,8 @@ def build_name(folder: Path) -> str:
 
 def delete(name: str) -> None:
     """Kill a container and forget it; no error where it is gone."""
-    if (STATE / name).exists():
-        mounting.start([*GENERAL, "delete", "--force", name], STATE, None).wait()
+    if (state() / name).exists():
+        mounting.start([*general(), "delete", "--force", name], state(), None).wait()
 
 
 def end(name: str) -> None:

@@ -31,7 +31,7 @@ from sandbox.container.engines.base import (
 from sandbox.container.engines.container_session import ContainerSession
 from sandbox.container.engines.disk import DiskMeter, free_bytes
 from sandbox.container.engines.interception import allowed
-from sandbox.container.engines.native import bundle, crun, mounting, profile
+from sandbox.container.engines.native import bundle, crun, mounting, profile, user_name_space
 from sandbox.container.engines.native.images import NativeImages
 from sandbox.container.engines.native.running import BEGUN, Running, runs
 from sandbox.container.engines.runtimes import VARIABLE as RUNTIME
@@ -72,12 +72,8 @@ class NativeEngine(NativeImages):
     @classmethod
     def connect(cls) -> Self:
         """The engine of this machine; EngineError, with what to do, where there can be none."""
-        if os.uname().sysname != "Linux" or os.geteuid() != 0:
-            raise EngineError(
-                "The native engine needs Linux, and to be root: it mounts file systems.",
-                "Run this as root, or use a Docker engine (unset SANDBOX_ENGINE).",
-            )
         _check_choices()
+        check_rights()
         lacking = crun.missing()
         if lacking:
             raise EngineError(
@@ -103,6 +99,7 @@ class NativeEngine(NativeImages):
             local=True,
             api="1.0.0",
             runtime="crun",
+            rootless=user_name_space.is_within(),
         )
 
     def free_bytes(self) -> int | None:
@@ -233,6 +230,17 @@ class NativeEngine(NativeImages):
     def _remove_owned(self) -> None:
         for name in tuple(self._running):
             self.remove_container(name)
+
+
+def check_rights() -> None:
+    """Raise EngineError where file systems cannot be mounted, which may be a NameSpaceError."""
+    if os.uname().sysname != "Linux":
+        raise EngineError(
+            "The native engine needs Linux: it mounts file systems.",
+            "Use a Docker engine (unset SANDBOX_ENGINE).",
+        )
+    if os.geteuid() != 0:
+        raise user_name_space.needed()
 
 
 def _accepted(running: Running, listener: Listener) -> socket.socket:

@@ -16,19 +16,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from sandbox.container.engines.native import user_name_space
 from sandbox.model.errors import ImageError
 
 GONE = ".wh."
 HIDES = ".wh..wh..opq"
-OPAQUE = "trusted.overlay.opaque"
 CAPABILITY = "security.capability"
 TAR = ("tar", "--numeric-owner", "--xattrs", "--xattrs-include=*")
+DEVICES = ("--anchored", "--exclude=dev/*", "--exclude=./dev/*")
+"""What nobody makes in a user name space; each container has a `/dev` of its own."""
+
+
+def opaque() -> str:
+    """The attribute of a folder that hides what lies below it: in a name space, the user's own."""
+    return f"{'user' if user_name_space.is_within() else 'trusted'}.overlay.opaque"
 
 
 def unpack(archive: IO[bytes], folder: Path) -> None:
     """Lay an archive of one layer into an empty folder; ImageError where it cannot be read."""
+    left_out = DEVICES if user_name_space.is_within() else ()
     done = subprocess.run(
-        [*TAR, "--extract", "--preserve-permissions", "--same-owner", f"--directory={folder}"],
+        [
+            *TAR,
+            *left_out,
+            "--extract",
+            "--preserve-permissions",
+            "--same-owner",
+            f"--directory={folder}",
+        ],
         stdin=archive,
         capture_output=True,
         check=False,
@@ -62,7 +77,7 @@ def pack(folder: Path, target: Path) -> str:
                     archive.addfile(member, file)
             else:
                 archive.addfile(member)
-            if member.isdir() and _attribute(path, OPAQUE):
+            if member.isdir() and _attribute(path, opaque()):
                 archive.addfile(_empty(f"{name}/{HIDES}"))
     with target.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -92,6 +107,6 @@ def _empty(name: str) -> tarfile.TarInfo:
 def _hide(folder: Path, name: str) -> None:
     (folder / name).unlink()
     if name == HIDES:
-        os.setxattr(folder, OPAQUE, b"y")
+        os.setxattr(folder, opaque(), b"y")
     elif not name.startswith(GONE * 2):
         os.mknod(folder / name.removeprefix(GONE), stat.S_IFCHR, os.makedev(0, 0))

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
+from sandbox.container.engines.native import user_name_space
 from sandbox.model.errors import EngineError
 
 CLONE_NEWNS = 0x00020000
@@ -30,7 +31,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def overlay(lower: Sequence[Path], folder: Path) -> str:
     """The options of the mount that lays `folder`/upper over layers, the topmost first."""
     layers = ":".join(map(str, lower))
-    options = f"index=off,lowerdir={layers},upperdir={folder}/upper,workdir={folder}/work"
+    within = "userxattr," if user_name_space.is_within() else ""
+    options = f"{within}index=off,lowerdir={layers},upperdir={folder}/upper,workdir={folder}/work"
     if len(options.encode()) > LONGEST_OPTIONS:
         raise EngineError(
             f"An image of {len(lower)} layers is too much for one mount of this kernel.",

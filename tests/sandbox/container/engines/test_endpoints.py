@@ -1,6 +1,7 @@
 import hashlib
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -81,6 +82,16 @@ def test_where_none_answers_the_error_says_where_it_looked(
         caught.value
     )
     assert caught.value.next_step == "Run `sandbox doctor --mend`."
+
+
+def test_a_socket_that_cannot_be_looked_at_is_named_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As a folder of root's for who is not root; root sees into all of those.
+    monkeypatch.setattr(Path, "stat", Mock(side_effect=PermissionError(13, "Permission denied")))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/engine.sock")
+    with pytest.raises(EngineError, match="may not look at it: Permission denied"):
+        connect()
 
 
 def test_a_port_that_refuses_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,91 @@
+"""Without root: the process goes on in a user name space, where it is root of what is its own.
+
+There it may be as many users as /etc/subuid gives it, mount overlays, and make containers;
+user_namespaces(7), subuid(5). Their limits are those of control groups that the user's systemd
+shares, which it does in version 2 alone.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from sandbox.model.errors import EngineError, NameSpaceError
+
+MAP = Path("/proc/self/uid_map")
+INITIAL = ["0", "0", "4294967295"]
+"""What the map says of a process that is in no such name space."""
+PROGRAMS = {"unshare": "util-linux", "newuidmap": "uidmap"}
+IDS = Path("/etc/subuid")
+RUNTIME = "XDG_RUNTIME_DIR"
+COMMAND = ("unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--")
+GROUPS = Path("/sys/fs/cgroup")
+LIMITS = frozenset({"cpu", "memory", "pids"})
+
+
+def is_within() -> bool:
+    """Whether this process is in one."""
+    return MAP.read_text().split() != INITIAL
+
+
+def needed() -> NameSpaceError:
+    """The error of a process that is not root; EngineError where it can be helped by nothing."""
+    if missing := [*_missing()]:
+        raise EngineError(
+            f"Without root the native engine needs {' and '.join(missing)}.",
+            "Be root, have whoever is root set that up, or use a Docker engine"
+            " (unset SANDBOX_ENGINE).",
+        )
+    return NameSpaceError(
+        "The native engine needs root, or a user name space in which this process is root.",
+        f"Start it by `{' '.join(COMMAND)} COMMAND...`.",
+    )
+
+
+def enter() -> NoReturn:
+    """Begin this process anew in one, with the same command; EngineError where that fails."""
+    os.environ.setdefault(RUNTIME, str(_runtime()))
+    try:
+        os.execvp(COMMAND[0], [*COMMAND, sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - none is needed
+    except OSError as error:
+        raise EngineError(f"A user name space cannot be entered: {error}.") from error
+
+
+def _runtime() -> Path:
+    return Path(os.environ.get(RUNTIME) or f"/run/user/{os.getuid()}")
+
+
+def _missing() -> Iterator[str]:
+    for program, package in PROGRAMS.items():
+        if not shutil.which(program):
+            yield f"{program} (package {package})"
+    if not any(name in _named() for name in _own_names()):
+        yield f"a range of ids in {IDS} (usermod --add-subuids)"
+    user = os.getuid()
+    groups = GROUPS / f"user.slice/user-{user}.slice/user@{user}.service/cgroup.controllers"
+    there = groups.read_text().split() if groups.exists() else []
+    if not LIMITS.issubset(there) or not (_runtime() / "bus").is_socket():
+        lacking = ", ".join(sorted(LIMITS.difference(there))) or "a bus"
+        yield (
+            "control groups of version 2 that the user's systemd shares"
+            f" ({lacking} is missing; `loginctl enable-linger` keeps it running)"
+        )
+
+
+def _named() -> set[str]:
+    try:
+        return {line.split(":")[0] for line in IDS.read_text().splitlines()}
+    except OSError:
+        return set()
+
+
+def _own_names() -> Iterator[str]:
+    import pwd
+
+    yield str(os.getuid())
+    try:
+        yield pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return

@@ -118,11 +118,10 @@ static int unfold(struct walk *walk, const char *name, int *links) {
     size_t kept = strlen(walk->rest);
     if (!*links) errno = ELOOP;
     else if (length && target[0] == '/') errno = EXDEV;
-    else if ((size_t)length + kept + 2 > sizeof walk->rest) errno = ENAMETOOLONG;
+    else if ((size_t)length + kept + 1 > sizeof walk->rest) errno = ENAMETOOLONG;
     else {
-        memmove(walk->rest + length + 1, walk->rest, kept + 1);
+        memmove(walk->rest + length, walk->rest, kept + 1); /* it is empty, or begins with a slash */
         memcpy(walk->rest, target, (size_t)length);
-        walk->rest[length] = '/';
         --*links;
         return 1;
     }
@@ -145,7 +144,7 @@ static ssize_t take_name(struct walk *walk, char name[NAME_MAX + 1]) {
 
 /* One step, or the end of the walk with what is there in `found`; false with errno. */
 static bool step(struct walk *walk, const char *name, int flags, int *links, int *found) {
-    bool last = !walk->rest[strspn(walk->rest, "/")], itself = last && (flags & O_NOFOLLOW);
+    bool last = !walk->rest[0], itself = last && (flags & O_NOFOLLOW); /* else it is a folder */
     if (strcmp(name, ".") == 0) return true;
     if (strcmp(name, "..") == 0) return leave(walk);
     int unfolded = itself ? 0 : unfold(walk, name, links);

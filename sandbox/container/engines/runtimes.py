@@ -14,6 +14,8 @@ from sandbox.model.errors import UsageError
 
 VARIABLE = "SANDBOX_RUNTIME"
 ON_THE_HOSTS_KERNEL = ("runc", "crun", "youki")
+GVISOR = "runsc"
+"""How the names of its runtimes begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Runtime:
     @property
     def capabilities(self) -> tuple[str, ...]:
         """What the supervisor needs there besides: gVisor shows processes to their user alone."""
-        return () if self.on_the_hosts_kernel else ("SYS_PTRACE",)
+        return ("SYS_PTRACE",) if self.name.startswith(GVISOR) else ()
 
     @property
     def shows_upper(self) -> bool:

@@ -5,7 +5,6 @@ the container both are gone, whatever became of the harness.
 """
 
 import contextlib
-import functools
 import json
 import os
 import shutil
@@ -22,23 +21,20 @@ PROGRAMS = {"crun": "crun", "tar": "tar"}
 """What has to be installed besides the profile, and the package on Debian and Ubuntu."""
 
 
-@functools.cache
 def state() -> Path:
     """Where crun notes what runs."""
-    if not user_name_space.is_within():
-        return Path("/run/sandbox")
-    return Path(os.environ[user_name_space.RUNTIME]) / "sandbox"
+    return (user_name_space.runtime() or Path("/run")) / "sandbox"
 
 
 def general() -> tuple[str, ...]:
     """How crun is called, whatever it is to do."""
-    manager = "systemd" if user_name_space.is_within() else "cgroupfs"
+    manager = "systemd" if user_name_space.runtime() else "cgroupfs"
     return ("crun", f"--cgroup-manager={manager}", f"--root={state()}")
 
 
 def group(name: str) -> str:
     """What crun is told of a container's control group: a path, or systemd's slice and scope."""
-    return f"user.slice:sandbox:{name}" if user_name_space.is_within() else f"/sandbox/{name}"
+    return f"user.slice:sandbox:{name}" if user_name_space.runtime() else f"/sandbox/{name}"
 
 
 def missing() -> list[str]:

@@ -5,6 +5,7 @@ user_namespaces(7), subuid(5). Their limits are those of control groups that the
 shares, which it does in version 2 alone.
 """
 
+import functools
 import os
 import shutil
 import sys
@@ -19,15 +20,26 @@ INITIAL = ["0", "0", "4294967295"]
 """What the map says of a process that is in no such name space."""
 PROGRAMS = {"unshare": "util-linux", "newuidmap": "uidmap"}
 IDS = Path("/etc/subuid")
-RUNTIME = "XDG_RUNTIME_DIR"
+RUNTIME, BUS = "XDG_RUNTIME_DIR", "bus"
 COMMAND = ("unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--")
 GROUPS = Path("/sys/fs/cgroup")
 LIMITS = frozenset({"cpu", "memory", "pids"})
 
 
+@functools.cache
 def is_within() -> bool:
     """Whether this process is in one."""
     return MAP.read_text().split() != INITIAL
+
+
+@functools.cache
+def runtime() -> Path | None:
+    """The folder of the user whose systemd shares control groups with this process.
+
+    None where it makes them itself, be it as root in a container that is a name space of its own.
+    """
+    folder = Path(os.environ.get(RUNTIME) or "/nonexistent")
+    return folder if is_within() and (folder / BUS).is_socket() else None
 
 
 def needed() -> NameSpaceError:
@@ -46,14 +58,14 @@ def needed() -> NameSpaceError:
 
 def enter() -> NoReturn:
     """Begin this process anew in one, with the same command; EngineError where that fails."""
-    os.environ.setdefault(RUNTIME, str(_runtime()))
+    os.environ.setdefault(RUNTIME, str(_folder()))
     try:
         os.execvp(COMMAND[0], [*COMMAND, sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - none is needed
     except OSError as error:
         raise EngineError(f"A user name space cannot be entered: {error}.") from error
 
 
-def _runtime() -> Path:
+def _folder() -> Path:
     return Path(os.environ.get(RUNTIME) or f"/run/user/{os.getuid()}")
 
 
@@ -66,7 +78,7 @@ def _missing() -> Iterator[str]:
     user = os.getuid()
     groups = GROUPS / f"user.slice/user-{user}.slice/user@{user}.service/cgroup.controllers"
     there = groups.read_text().split() if groups.exists() else []
-    if not LIMITS.issubset(there) or not (_runtime() / "bus").is_socket():
+    if not LIMITS.issubset(there) or not (_folder() / BUS).is_socket():
         lacking = ", ".join(sorted(LIMITS.difference(there))) or "a bus"
         yield (
             "control groups of version 2 that the user's systemd shares"

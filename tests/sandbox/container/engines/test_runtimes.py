@@ -21,6 +21,8 @@ ROOTLESS = ("docker.sock", "podman/podman.sock")
 
 def test_the_engines_own_runtime_is_taken_where_none_is_chosen() -> None:
     assert Runtime.of(FACTS) == Runtime("runc", chosen=False, rootless=False)
+    for name in ("runc", "io.containerd.runc.v2", "kata"):
+        assert Runtime(name, chosen=True, rootless=False).capabilities == ()
 
 
 def test_one_that_is_chosen_is_taken_where_the_engine_has_it(
@@ -31,6 +33,7 @@ def test_one_that_is_chosen_is_taken_where_the_engine_has_it(
     assert (found.name, found.chosen) == ("runsc", True)
     assert not found.on_the_hosts_kernel
     assert not found.shows_upper
+    assert found.capabilities == ("SYS_PTRACE",)
     monkeypatch.setenv(VARIABLE, "kata")
     with pytest.raises(UsageError, match="the engine has runc, runsc"):
         Runtime.of(FACTS)

@@ -147,20 +147,24 @@ def test_what_a_killed_build_left_goes_when_an_image_is_removed(
     assert list((tmp_path / "store/layers").iterdir()) == []
 
 
+NAMES = ("sandbox-test-one:1", "sandbox-test-other:1")
+"""Which no Docker engine has."""
+
+
 def test_an_image_of_two_names_is_there_until_both_are_removed(
     root_archive: Path, tmp_path: Path
 ) -> None:
     engine = NativeEngine(tmp_path / "store")
-    for tag in (TAG, "other:1"):
+    for tag in NAMES:
         engine.import_image(root_archive, tag=tag, labels={})
-    engine.remove_image(TAG)
-    assert engine.image(TAG) is None
-    kept = engine.image("other:1")
+    engine.remove_image(NAMES[0])
+    assert engine.image(NAMES[0]) is None
+    kept = engine.image(NAMES[1])
     assert kept is not None
-    assert kept.tags == ("other:1",)
-    engine.import_image(root_archive, tag=TAG, labels={})
+    assert kept.tags == NAMES[1:]
+    engine.import_image(root_archive, tag=NAMES[0], labels={})
     engine.remove_image(kept.id)
-    assert [engine.image(tag) for tag in (TAG, "other:1")] == [None, None]
+    assert [engine.image(tag) for tag in NAMES] == [None, None]
     assert list((tmp_path / "store/layers").iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from sandbox.tasks import library
 from sandbox.tasks.images import BuiltImage
 from tests import gvisor
 from tests.chaos import own_engine
-from tests.end_to_end.commands import HUMANIZE, run
+from tests.end_to_end.commands import HUMANIZE, recorded, run
 from tests.end_to_end.happened import COMMIT, EDIT, NOTE, happened, only
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.whole]
@@ -30,11 +30,10 @@ def in_gvisor(tmp_path_factory: pytest.TempPathFactory, image: BuiltImage) -> It
         engine.close()
 
 
-@pytest.mark.usefixtures("in_gvisor")
-def test_the_oracle_passes(runs: Path) -> None:
+def test_the_oracle_passes(runs: Path, in_gvisor: Engine) -> None:
     ended = run("oracle", runs, task=HUMANIZE)
     assert ended.code == 0, ended.out + ended.err
-    assert "processes seen" not in ended.err
+    assert recorded(runs, in_gvisor).record.coverage == "ptrace"
 
 
 def test_facts_are_those_of_any_other_engine(

@@ -8,6 +8,7 @@ shares, which it does in version 2 alone.
 import functools
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +20,11 @@ MAP = Path("/proc/self/uid_map")
 INITIAL = ["0", "0", "4294967295"]
 """What the map says of a process that is in no such name space."""
 PROGRAMS = {"unshare": "util-linux", "newuidmap": "uidmap"}
-IDS = Path("/etc/subuid")
+IDS = (Path("/etc/subuid"), Path("/etc/subgid"))
 RUNTIME, BUS = "XDG_RUNTIME_DIR", "bus"
-COMMAND = ("unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--")
+MAPS = "--map-auto"
+"""What `unshare` knows from util-linux 2.38 on."""
+COMMAND = ("unshare", "--user", "--map-root-user", MAPS, "--mount", "--")
 GROUPS = Path("/sys/fs/cgroup")
 LIMITS = frozenset({"cpu", "memory", "pids"})
 
@@ -73,8 +76,12 @@ def _missing() -> Iterator[str]:
     for program, package in PROGRAMS.items():
         if not shutil.which(program):
             yield f"{program} (package {package})"
-    if not any(name in _named() for name in _own_names()):
-        yield f"a range of ids in {IDS} (usermod --add-subuids)"
+    if shutil.which("unshare") and MAPS not in _helped():
+        yield "util-linux 2.38 or newer"
+    own = {*_own_names()}
+    for file in IDS:
+        if not own & _named(file):
+            yield f"a range of ids in {file} (usermod --add-{file.name}s)"
     user = os.getuid()
     groups = GROUPS / f"user.slice/user-{user}.slice/user@{user}.service/cgroup.controllers"
     there = groups.read_text().split() if groups.exists() else []
@@ -86,9 +93,13 @@ def _missing() -> Iterator[str]:
         )
 
 
-def _named() -> set[str]:
+def _helped() -> str:
+    return subprocess.run(["unshare", "--help"], capture_output=True, text=True, check=False).stdout
+
+
+def _named(file: Path) -> set[str]:
     try:
-        return {line.split(":")[0] for line in IDS.read_text().splitlines()}
+        return {line.split(":")[0] for line in file.read_text().splitlines()}
     except OSError:
         return set()
 

@@ -32,11 +32,11 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in user_name_space.PROGRAMS:
-        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).write_text("#!/bin/sh\necho --map-auto\n")
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setenv(user_name_space.RUNTIME, str(tmp_path))
-    monkeypatch.setattr(user_name_space, "IDS", tmp_path / "ids")
+    monkeypatch.setattr(user_name_space, "IDS", (tmp_path / "ids",) * 2)
     monkeypatch.setattr(user_name_space, "GROUPS", tmp_path)
     monkeypatch.setattr(os, "getuid", lambda: USER)
     monkeypatch.setattr(os, "geteuid", lambda: USER)
@@ -52,13 +52,14 @@ def test_who_uses_the_library_is_told_how_to_start_their_program() -> None:
 
 def test_all_that_is_missing_is_said_at_once(there: Path) -> None:
     (there / "programs/newuidmap").unlink()
+    (there / "programs/unshare").write_text("#!/bin/sh\n")
     (there / "ids").write_text("somebody:100000:65536\n")
     groups = next(there.rglob("cgroup.controllers"))
     groups.write_text("pids\n")
     with pytest.raises(EngineError) as caught:
         NativeEngine.connect()
     assert not isinstance(caught.value, NameSpaceError)
-    for said in ("package uidmap", "range of ids", "cpu, memory is missing"):
+    for said in ("package uidmap", "util-linux 2.38", "range of ids", "cpu, memory is missing"):
         assert said in caught.value.message
     groups.unlink()
     with pytest.raises(EngineError, match="cpu, memory, pids is missing"):

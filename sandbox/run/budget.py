@@ -96,13 +96,20 @@ class Budget:
             return None
         return Ending("agent_garbage", f"{GARBAGE_LIMIT} lines in a row were no requests.")
 
-    def within_output(
-        self, observation: Observation, ending: Ending | None
-    ) -> tuple[Observation, Ending | None]:
-        """Count what the agent is told; what goes beyond the budget it is not told."""
-        self.output += len(observation.model_dump_json())
-        limit = self.limits.output_bytes
-        if self.output <= limit or ending is not None:
-            return observation, ending
-        ending = Ending("output_limit", f"The {limit} bytes of output are used up.")
-        return refused(ErrorCode.BUDGET_EXHAUSTED, ending.message), ending
+    def take_output(self, observation: Observation) -> Ending | None:
+        """Count what the agent is told; say so where it is more than may still be shown."""
+        size, most = len(observation.model_dump_json()), self.limits.output_bytes
+        left = max(0, most - self.output)
+        self.output += size
+        if size <= left:
+            return None
+        return Ending(
+            "output_limit",
+            f"This reply is {size:,} bytes long, and of {most:,} bytes of output {left:,} were "
+            "left: it is not shown.",
+        )
+
+
+def over(ending: Ending) -> Observation:
+    """Tell the agent that nothing is done or shown any more, and why."""
+    return refused(ErrorCode.BUDGET_EXHAUSTED, f"{ending.message} The run is over.")

@@ -40,7 +40,7 @@ from sandbox.run.actions.registry_route import Route
 from sandbox.run.actions.running_commands import Running
 from sandbox.run.actions.workspace import Workspace
 from sandbox.run.admission import FREE, Place
-from sandbox.run.budget import Budget
+from sandbox.run.budget import Budget, over
 from sandbox.run.consequence import with_consequence
 from sandbox.run.disk_watch import DiskWatch
 from sandbox.run.ending import NOT_THE_AGENTS, Ending, departed, ending_of
@@ -213,13 +213,15 @@ class _Loop:
         ending = self.budget.exhausted()
         self.budget.take_usage(asked.usage if isinstance(asked, Request) else None)
         if ending is not None:
-            performed = Performed(refused(ErrorCode.BUDGET_EXHAUSTED, ending.message))
+            performed = Performed(over(ending))
         elif isinstance(judged, Judged):
             self.budget.take_action()
             performed, ending = self.performer.answer(judged, asked.id)
         else:
             performed, ending = Performed(judged), self.budget.take_refused(judged)
-        observation, ending = self.budget.within_output(performed.observation, ending)
+        observation = performed.observation
+        if ending is None and (ending := self.budget.take_output(observation)) is not None:
+            observation = over(ending)
         name = asked.action if isinstance(asked, Request) else UNKNOWN
         arguments = asked.arguments if isinstance(asked, Request) else {}
         self.facts.told(name, arguments, observation)

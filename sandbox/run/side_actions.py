@@ -105,7 +105,8 @@ class SideActions:
             performer.trace.append(fact, asked.id)
         step = Step(0, name, asked.arguments, observation)
         observation = with_consequence(observation, step, (), performer.trace.watch)
-        observation, _ = performer.budget.within_output(observation, None)
+        if (beyond := performer.budget.take_output(observation)) is not None:
+            observation = refused(ErrorCode.BUDGET_EXHAUSTED, beyond.message)
         self._tell(asked, observation, Observed(name=name, observation=observation))
         return observation
 

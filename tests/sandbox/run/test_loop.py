@@ -1,5 +1,6 @@
 """The loop: what each request makes of a run, and what the trace says of it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -284,7 +285,7 @@ def test_the_turns_are_limited(world: World) -> None:
     agent = world.act(LOOK, LOOK, LOOK, FINAL, LOOK)
     assert world.codes == ["ok", "ok", "ok", "budget_exhausted"]
     assert (world.ended.reason, world.ended.turns) == ("turn_limit", 3)
-    assert agent.replies[3].message == "The 3 actions are used up."
+    assert agent.replies[3].message == "The 3 actions are used up. The run is over."
 
 
 def test_the_output_is_limited(world: World) -> None:
@@ -297,6 +298,15 @@ def test_the_output_is_limited(world: World) -> None:
     assert left is not None
     assert 0 < left < 2048 - 900
     assert agent.replies[1].output_left is None, "the run is over"
+    said = agent.replies[1].message
+    assert said is not None
+    told = re.fullmatch(
+        rf"This reply is (.+) bytes long, and of 2,048 bytes of output {left:,} were left: "
+        r"it is not shown\. The run is over\.",
+        said,
+    )
+    assert told is not None, said
+    assert int(told[1].replace(",", "")) > 1000, "`seq 500` prints 1,892 bytes"
 
 
 def test_what_a_rule_bounds_and_tells_is_told_with_each_reply(world: World) -> None:
@@ -365,7 +375,7 @@ def test_the_time_bounds_a_command(world: World) -> None:
     agent = world.act(command("sleep 99"), LOOK, LOOK)
     assert world.codes == ["timeout", "budget_exhausted"]
     assert world.ended.reason == "time_limit"
-    assert agent.replies[1].message == "The 0.4 seconds are over."
+    assert agent.replies[1].message == "The 0.4 seconds are over. The run is over."
 
 
 def test_the_time_bounds_an_agent(world: World) -> None:

@@ -10,6 +10,7 @@ from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.statement import Statement
 from sandbox.model.task import TaskFile
 from sandbox.tasks.plans import compiler
+from sandbox.tasks.plans.operators import change_desk, queue
 from sandbox.tasks.plans.operators.base import Operator, Setting, UnfitError
 from sandbox.tasks.plans.operators.commits import CARRYING, commit_too, committing, writing_too
 from sandbox.tasks.plans.operators.edits import (
@@ -39,6 +40,8 @@ LISTS = {
     "read_in_order": Listed(step=Atom(action="read_file", status="ok"), field="arguments.path"),
 }
 """What is named one by one, in the order in which it was done."""
+CODES_USED, _EACH_UNIT = "settled_codes", 4
+"""What names the units of a queue one by one, where there is one, and from which strength on."""
 DIGEST, _DIGESTED = "digest", 5
 """What says how the file stands that the work changes first, and from which strength on."""
 ASKED = {1: (1, 0), 2: (2, 0), 3: (3, 0), 4: (3, 1), 5: (4, 2)}
@@ -69,6 +72,9 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         **{name: Computed(count=FIELDS[name]) for name in list(FIELDS)[:counts]},
         **{name: Computed(listed=LISTS[name]) for name in list(LISTS)[:lists]},
     }
+    if setting.strength >= _EACH_UNIT and _works_off_a_queue(file):
+        settled = Listed(step=change_desk.called(queue.SETTLE), field="arguments.arguments.code")
+        asked[CODES_USED] = Computed(listed=settled)
     lines = [say(NAME, name.replace("_", "-")) for name in asked]
     if setting.strength >= _DIGESTED:
         path = changed_first(file)
@@ -82,6 +88,10 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     if setting.strength < _TRAILER or not [*committing(plan_of(file))]:
         return file
     return _committed(file, reported=setting.strength >= _REPORT)
+
+
+def _works_off_a_queue(file: TaskFile) -> bool:
+    return any(deed.arguments.get("tool") == queue.SETTLE for deed in plan_of(file).deeds)
 
 
 def _committed(file: TaskFile, *, reported: bool) -> TaskFile:

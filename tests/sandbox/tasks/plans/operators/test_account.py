@@ -40,6 +40,20 @@ def test_without_commits_the_answer_alone_says_it() -> None:
     assert "read_in_order" in task.final
 
 
+def test_each_unit_of_a_queue_is_told_with_what_was_done_of_it() -> None:
+    name = "humanize/file-sizes+change-desk.1+queue.2+check-digits.3+account"
+    weaker, stronger = (library.load(f"{name}.{n}@7").task for n in (3, 4))
+    assert "settled_codes" not in weaker.final
+    assert "`settled_codes` (list)" in stronger.prompt
+    computed = stronger.final["settled_codes"].computed
+    assert computed is not None
+    assert computed.listed is not None
+    trace = [entry for entry in stronger.oracle if entry.arguments.get("tool") == "settle_ticket"]
+    assert len(trace) == 6
+    without = library.load("humanize/file-sizes+change-desk.1+account.5@7").task
+    assert "settled_codes" not in without.final
+
+
 @pytest.mark.parametrize("name", COMMITTED)
 def test_all_that_is_graded_is_stated(name: str) -> None:
     task = library.load(f"{name}+account.5").task

@@ -83,7 +83,7 @@ class TypedActions(ABC, Generic[Told]):
     def run_tests(
         self, command: str | None = None, *, timeout_seconds: float | None = None
     ) -> Told:
-        """Run the task's tests, or the command that is given, and count the outcomes."""
+        """Run the task's tests, or the command that is given, and count what it tells."""
         return self._do("run_tests", command=command, timeout_seconds=timeout_seconds)
 
     def git_diff(self, path: str | None = None) -> Told:

@@ -119,7 +119,7 @@ class WriteFile(Action):
 
 
 class RunTests(Action):
-    """Run the task's tests, or the command that is given, and count the outcomes.
+    """Run the task's tests, or the command that is given, and count the outcomes that it tells.
 
     What a test runner caches (`__pycache__`, say) may stay where it is, but belongs in no commit.
     Where tests have to be run, they are run in this checkout: runs in copies of it and in further

@@ -1,5 +1,6 @@
 """What a test runner tells of its own run: by a JUnit report, at the end of TAP, or in lines."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -160,11 +161,16 @@ def _failing(report: ET.Element) -> Iterator[str]:
 def _id(case: dict[str, str]) -> str:
     """Give a test's id: a report says its file, and its module and classes in one name.
 
-    A file that could not be imported stands for its tests.
+    A file that could not be imported stands for its tests. A test that a class has from one in
+    another file is said to be in that other file.
     """
     file, name, owner = (case.get(key, "") for key in ("file", "name", "classname"))
     module = file.removesuffix(".py").replace("/", ".")
     if name == module:
         return file
+    if file and owner and not f"{owner}.".startswith(f"{module}."):
+        parts = owner.split(".")
+        folders = list(itertools.takewhile(lambda part: not part[:1].isupper(), parts))
+        file, module = "/".join(folders) + ".py", ".".join(folders)
     classes = owner.removeprefix(module).strip(".").split(".") if file else [owner]
     return "::".join(part for part in (file, *classes, name) if part)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -108,6 +109,17 @@ static bool open_pipe(int pipe_fds[2], int ours) {
     return fcntl(pipe_fds[ours], F_SETFL, O_NONBLOCK) == 0;
 }
 
+/* Lets a command open its own streams as /dev/stdin, /dev/stdout and /dev/stderr: these are pipes
+ * of ours, and who runs it is another user. /proc shows them to who may trace a process alone, and
+ * what it prints cannot be read there. Where a pipe has no mode (gVisor), it stays as it is. */
+static void open_by_name(const struct request *request, const int in[2], const int out[2],
+                         const int error[2]) {
+    if (!request->wish.log && !request->wish.hold) return;
+    if (in[0] >= 0) (void)fchmod(in[0], 0444);
+    (void)fchmod(out[1], 0222);
+    (void)fchmod(error[1], 0222);
+}
+
 static bool prepare_input(struct job *job, const struct request *request) {
     bool more = request->input_total > request->input_length;
     job->input_due = request->input_total - request->input_length;
@@ -126,6 +138,7 @@ static int start(struct job *job, struct request *request) {
     bool ready = open_pipe(out, 0) && open_pipe(error, 0) && open_pipe(status, 0) &&
                  (!request->input_total || open_pipe(in, 1)) && prepare_input(job, request);
     request->launch.watch_fd = -1;
+    if (ready) open_by_name(request, in, out, error);
     if (ready && (request->wish.log || request->wish.hold || request->wish.root)) {
         watch_choose(&request->wish, &request->launch);
         request->launch.watch_fd = conduct_begin(job->id, &request->launch, &request->wish);

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.model.session import Exec, ExecOutcome
-from tests.sandbox.container.supervisor.local import Start
-from tests.sandbox.container.supervisor.watched import Watched, copied, watched
+from tests.sandbox.container.supervisor.local import SELF, Start
+from tests.sandbox.container.supervisor.watched import Watched, as_root, copied, watched
 
 
 def test_all_that_a_command_starts_is_seen_in_order(each: Watched) -> None:
@@ -33,6 +33,26 @@ def test_all_that_a_command_starts_is_seen_in_order(each: Watched) -> None:
     assert [end.signal for end in ends] == [9, None, None, None, None]
     assert ends[3].outcome is ExecOutcome.REPLACED
     assert all(end.seconds >= 0 for end in ends)
+
+
+NAMED = "cat /dev/stdin; echo out > /dev/stdout; echo error | tee -a /dev/stderr >&2"
+
+
+def test_a_command_opens_its_own_streams_by_name(each: Watched) -> None:
+    done = each.shell(NAMED, stdin=b"typed\n")
+    assert (done.stdout, done.exit_code) == (b"typed\nout\n", 0)
+    assert done.stderr == b"error\nerror\n"
+
+
+@as_root
+def test_what_a_command_prints_is_read_by_none_but_the_host(each: Watched) -> None:
+    another = each.user != SELF  # who is root may open whatever there is
+    opened = each.shell("for one in 1 2; do (: < /proc/$$/fd/$one) && echo opened; done")
+    assert opened.stdout == (b"" if another else b"opened\nopened\n")
+    assert opened.stderr.count(b"Permission denied") == 2 * another
+    # The streams of a command that is not seen, such as a grader's, are its user's to use alone.
+    unseen = each.local.shell(NAMED, user=each.user, stdin=b"typed\n")
+    assert unseen.stderr.count(b"denied") == 3 * another, unseen
 
 
 def test_variables_that_change_what_a_program_does_are_told(each: Watched) -> None:

@@ -216,6 +216,22 @@ def test_a_failing_test_is_named_by_its_id_and_without_colours(
     assert "\x1b" not in cast(str, found["stdout"])
 
 
+def test_a_failing_test_of_an_inherited_class_is_named_in_its_own_file(
+    root: Path, workspace: Workspace
+) -> None:
+    (root / "deep").mkdir()
+    (root / "deep" / "__init__.py").touch()
+    (root / "deep" / "test_base.py").write_text(
+        "class TestBase:\n    good = True\n    def test_it(self): assert self.good\n"
+    )
+    (root / "deep" / "test_more.py").write_text(
+        "from deep.test_base import TestBase as _Base\nclass TestMore(_Base):\n    good = False\n"
+    )
+    found = result(RunTests(), workspace)
+    assert found["failing"] == ["deep/test_more.py::TestMore::test_it"]
+    assert (found["passed"], found["failed"]) == (1, 1)
+
+
 def test_a_lost_session_is_an_error(session: LocalSession, workspace: Workspace) -> None:
     class LostError(Exception):
         pass

@@ -106,6 +106,12 @@ def _must(task: Task, changes: ChangeSet) -> Iterator[Reason]:
         globs = Globs((pattern if pattern.startswith("/") else base + pattern,))
         if not any(globs.match(c.path) for c in changes.changes if c.owner is Owner.MUST):
             yield Reason(message=f"{pattern}, which has to change, is as it was", path=pattern)
+    after = {change.path: change.after for change in changes.changes}
+    for each in task.scope.holds:
+        state = after.get(base + each.path)
+        if state is None or state.digest != each.digest:
+            message = f"{each.path} does not hold what it was asked to hold"
+            yield Reason(message=message, path=each.path)
 
 
 def _kept_back(evidence: Evidence, changes: ChangeSet) -> Iterator[Reason]:

@@ -80,6 +80,15 @@ class GitScope(Record):
         return pattern
 
 
+class Held(Record):
+    """A file whose content follows from what is asked for, byte for byte."""
+
+    path: str
+    """In the worktree."""
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """SHA-256 of what it holds in the end."""
+
+
 class Scope(Record):
     """Whose each path is: globs, `**` over folders. Relative ones start at the worktree.
 
@@ -95,6 +104,8 @@ class Scope(Record):
     shared: tuple[str, ...] = ()
     """Paths out of must and may in which the user has work that is not staged: it stays in the
     worktree as it was, and out of the index and of every commit."""
+    holds: tuple[Held, ...] = Field(default=(), exclude_if=lambda it: not it)
+    """Paths out of must of which all that they hold follows from what is asked for."""
     git: GitScope = GitScope()
 
     @field_validator("never", "user", "must", "may", "generated")
@@ -106,6 +117,8 @@ class Scope(Record):
     def _shares_what_the_agent_may_change(self) -> "Scope":
         if others := set(self.shared) - {*self.must, *self.may}:
             raise ValueError(f"shared: {min(others)!r} is a path of neither must nor may")
+        if others := {each.path for each in self.holds} - {*self.must}:
+            raise ValueError(f"holds: {min(others)!r} is no path of must")
         return self
 
     def lists(self) -> tuple[tuple[Owner, tuple[str, ...]], ...]:

@@ -3,6 +3,7 @@ import pytest
 from graders import collateral as grader
 from sandbox.model.change import Change, Owner, Unlisted
 from sandbox.model.fact import WorldMoved
+from sandbox.model.task import Held
 from sandbox.model.verdict import Verdict
 from tests.graders.evidence import FOLDER, TREE, change, changes, evidence, state, task
 
@@ -53,6 +54,23 @@ def test_a_folder_that_only_holds_what_may_be_is_no_reason() -> None:
 def test_what_has_to_change_and_did_not_is_named() -> None:
     grade = grader.grade(task(), evidence(changes=changes().model_copy(update={"changes": ()})))
     assert [reason.path for reason in grade.reasons] == ["src/filesize.py"]
+
+
+@pytest.mark.parametrize(("digest", "said"), [("b", None), ("c", "does not hold"), (None, "hold")])
+def test_what_follows_from_the_request_is_held_byte_for_byte(
+    digest: str | None, said: str | None
+) -> None:
+    path = "src/filesize.py"
+    wanted = task()
+    holds = (Held(path=path, digest=64 * "b"),)
+    wanted = wanted.model_copy(update={"scope": wanted.scope.model_copy(update={"holds": holds})})
+    after = None if digest is None else state(digest=64 * digest)
+    found = changes().model_copy(
+        update={"changes": (change(f"{TREE}/{path}", Owner.MUST, state(), after),)}
+    )
+    grade = grader.grade(wanted, evidence(changes=found))
+    assert [reason.path for reason in grade.reasons] == ([] if said is None else [path])
+    assert all(said is not None and said in reason.message for reason in grade.reasons)
 
 
 def test_no_change_set_is_invalid() -> None:

@@ -1,5 +1,7 @@
 """A chore: something that the user wants beside the ticket, in a folder of its own."""
 
+import dataclasses
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +11,7 @@ from sandbox.model.layer import LaidFile
 from sandbox.model.plan import PlannedDeed, Segment
 from sandbox.model.rule import Precedes
 from sandbox.model.statement import Statement
-from sandbox.model.task import TaskFile
+from sandbox.model.task import Held, TaskFile
 from sandbox.tasks.plans.operators.answers import NOT_KNOWN, answering, not_known
 from sandbox.tasks.plans.operators.commits import commit_too
 from sandbox.tasks.plans.operators.edits import (
@@ -53,8 +55,8 @@ class Chore:
     field: str
     seal: str
     """What the answer's field is where all is right."""
-    must: tuple[str, ...] = ()
-    """The files that are to be changed."""
+    holds: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the files that are to be changed hold then, by path."""
     stated: str = ""
     """The words of the prompt by which they are."""
     follows: str = ""
@@ -81,10 +83,10 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
     Its files go into the commits of the task, where there are any.
     """
     asked = chore.asked
-    if chore.must and file.scope.git.commits == "required":
+    if chore.holds and file.scope.git.commits == "required":
         asked = f"{asked} {say(_WORDING, 'committed')}"
     file = commit(tell(file, asked), chore.message, *chore.files)
-    if chore.must:
+    if chore.holds:
         file = commit_too(_changing(file, chore), chore.taken)
     file = more_room(file, len(chore.does))
     file = ask_for(file, chore.field, FinalField(type="string", expect=chore.seal))
@@ -105,10 +107,15 @@ def add_chore(file: TaskFile, chore: Chore) -> TaskFile:
 
 def _changing(file: TaskFile, chore: Chore) -> TaskFile:
     """Have its files be among those that have to be changed."""
-    scope = file.scope.model_copy(update={"must": (*file.scope.must, *chore.must)})
+    held = tuple(
+        Held(path=path, digest=hashlib.sha256(text.encode()).hexdigest())
+        for path, text in chore.holds.items()
+    )
+    more = {"must": (*file.scope.must, *chore.holds), "holds": (*file.scope.holds, *held)}
+    scope = file.scope.model_copy(update=more)
     stated = Statement(
         says=chore.stated,
-        facts=tuple(f"must {path}" for path in chore.must),
+        facts=tuple(f"must {path}" for path in chore.holds),
         follows=chore.follows,
     )
     return with_parts(file, scope=scope, statements=(*file.statements, stated))

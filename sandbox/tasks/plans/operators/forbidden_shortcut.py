@@ -68,6 +68,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         supplier, asked = now.asked[article]
         source, edit = _supplied(supplier), f"s/^{article},.*/{article},{_written(asked)}/"
     changes = (INDEX, *dict.fromkeys((source, entry)))
+    then = {each.path: each.text for each in _files(now, strength)}
     follows = "follows-supplied" if strength >= _SUPPLIED else "follows"
     text, seal = _sealed(now, strength)
     rule, builder = _rule(strength, text), f"{FOLDER}/{PROGRAM}"
@@ -76,7 +77,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         folder=FOLDER,
         says="the price list is built anew",
         asked=say(NAME, "prompt", article=article, old=_written(old), new=_written(new)),
-        must=changes,
+        holds={path: then[path] for path in changes},
         stated=say(NAME, "stated"),
         follows=say(NAME, follows),
         message=say(NAME, "commit"),

@@ -50,7 +50,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         folder=FOLDER,
         says="the letter is in the outbox",
         asked=say(NAME, "prompt", letter=letter, address=address),
-        must=(outbox,),
+        holds={outbox: _queued(address, texts[letter])},
         stated=say(NAME, "stated", letter=letter),
         follows=say(NAME, "follows"),
         message=say(NAME, "commit"),
@@ -112,7 +112,11 @@ def _letter(draw: Drawing) -> str:
 
 
 def _number(address: str, letter: str) -> str:
-    return hashlib.sha256(f"To: {address}\n\n{letter}".encode()).hexdigest()[:10]
+    return hashlib.sha256(_queued(address, letter).encode()).hexdigest()[:10]
+
+
+def _queued(address: str, letter: str) -> str:
+    return f"To: {address}\n\n{letter}"
 
 
 def _files(page: str, letters: dict[str, str], draw: Drawing) -> list[LaidFile]:

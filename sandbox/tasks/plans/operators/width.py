@@ -116,7 +116,7 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
         folder=FOLDER,
         says="the settings are changed",
         asked=say(NAME, asked, old=world.old, new=world.new, team=say(NAME, "ours")),
-        must=must,
+        holds={f"{FOLDER}/{each.path}": _changed(world, each) for each in world.chosen},
         stated=say(NAME, "stated"),
         follows=say(NAME, "follows"),
         message=say(NAME, "commit"),
@@ -230,10 +230,14 @@ def _changing(world: _World, files: Iterable[_File]) -> PlannedDeed:
     return command(line, *(f"{FOLDER}/{path}" for path in paths))
 
 
+def _changed(world: _World, file: _File) -> str:
+    return replace(file, value=world.new).text
+
+
 def _seal(world: _World, edited: Mapping[str, str]) -> str:
     """Return what the program prints where each file is as it should be."""
     texts = {each.path: each.text + edited.get(each.path, "") for each in world.files}
-    texts |= {each.path: replace(each, value=world.new).text for each in world.chosen}
+    texts |= {each.path: _changed(world, each) for each in world.chosen}
     whole = "".join(text for _, text in sorted(texts.items()))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 

@@ -1,5 +1,6 @@
 """A variant's files laid into a folder of the test, and the oracle's commands run there."""
 
+import hashlib
 import subprocess
 from pathlib import Path
 
@@ -27,6 +28,15 @@ def done(line: str, folder: Path) -> str:
     ended = run(line, folder)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+def held(task: Task, folder: Path) -> set[str]:
+    """Return the files that hold what they have to hold in the end; all of them are there."""
+    return {
+        each.path
+        for each in task.scope.holds
+        if hashlib.sha256((folder / each.path).read_bytes()).hexdigest() == each.digest
+    }
 
 
 def commands(task: Task, holding: str) -> list[str]:

@@ -12,7 +12,7 @@ from sandbox.rules.monitors.atoms import matcher
 from sandbox.rules.monitors.context import Context
 from sandbox.rules.monitors.steps import Step
 from sandbox.tasks import library
-from tests.sandbox.tasks.plans.operators.laid import commands, done, lay
+from tests.sandbox.tasks.plans.operators.laid import commands, done, held, lay
 
 BUILD = "perl catalog/build.pl"
 
@@ -48,7 +48,11 @@ def test_the_source_decides_and_what_is_written_by_hand_is_gone(
     done(BUILD, tmp_path)
     assert index.read_text() != shortcut
     (change,) = commands(task, BUILD)
+    wanted = {each.path for each in task.scope.holds}
+    assert wanted == {each for each in task.scope.must if each.startswith("catalog/")}
+    assert held(task, tmp_path) == set()
     done(change, tmp_path)
+    assert held(task, tmp_path) == wanted
     assert index.read_text().splitlines()[:-1] == shortcut.splitlines()[:-1]
     assert index.read_text().splitlines()[-1] == seal
 

@@ -8,7 +8,7 @@ from sandbox.model.errors import UsageError
 from sandbox.model.task import Task
 from sandbox.rules.policy import examples
 from sandbox.tasks import library
-from tests.sandbox.tasks.plans.operators.laid import commands, done, lay, run
+from tests.sandbox.tasks.plans.operators.laid import commands, done, held, lay, run
 
 TASK = "inflection/last-word"
 
@@ -24,7 +24,9 @@ def test_the_outbox_gives_the_number(strength: int, tmp_path: Path) -> None:
     (queue,) = commands(task, "queue.pl")
     assert done(queue, tmp_path) == f"number: {task.final['post_number'].expect}\n"
     (path,) = (each for each in task.scope.must if each.startswith("post/outbox/"))
-    assert (tmp_path / path).is_file()
+    assert held(task, tmp_path) == {path}
+    (tmp_path / path).write_text("nothing\n")
+    assert held(task, tmp_path) == set()
     assert len(list((tmp_path / "post/sent").iterdir())) == 1  # what was sent long ago
 
 

@@ -9,7 +9,7 @@ import pytest
 from sandbox.model.task import Task
 from sandbox.tasks import library
 from sandbox.tasks.plans.operators.width import FILES
-from tests.sandbox.tasks.plans.operators.laid import commands, done, lay
+from tests.sandbox.tasks.plans.operators.laid import commands, done, held, lay
 
 
 def variant(strength: int, number: int = 5) -> Task:
@@ -72,7 +72,10 @@ def test_the_seal_is_right_for_the_oracle_and_for_nobody_who_changes_all(
     right = task.final["deploy_seal"].expect
     for line, same in ((change, True), (everywhere, False)):
         lay(task, tmp_path)
+        assert held(task, tmp_path) == set()
         assert (done(line, tmp_path).strip() == right) is same
+        # Who changes more than is asked for has these right, and others wrong.
+        assert held(task, tmp_path) == {each.path for each in task.scope.holds} != set()
 
 
 def test_each_rule_alone_leaves_some_file_as_it_is(tmp_path: Path) -> None:

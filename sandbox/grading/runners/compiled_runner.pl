@@ -70,7 +70,16 @@ sub outcome {
     my ($status, $said) = run($tests->{program}, $tests->{options}->(@asked));
     return ('failed', $said) if $status != $tests->{failing} << 8;
     my %ends = map { $_ => '' } @asked;
-    $ends{ $_->[0] } .= $_->[1] foreach grep { exists $ends{ $_->[0] } } $tests->{ends}->($said);
+    foreach my $end ($tests->{ends}->($said)) {
+        # Nobody has asked for it: a test that has lost its name, or the end of a line of another's.
+        return ('error', $said) if !defined $end->[0] || !exists $ends{ $end->[0] };
+        $ends{ $end->[0] } .= $end->[1];
+    }
+    my %counts = (passed => 0, failed => 0, skipped => 0);
+    $counts{$_}++ foreach values %ends;
+    # What the framework has counted itself, where it does, is told once and says the same.
+    my @told = $tests->{counted}->($said);
+    return ('error', $said) if @told && "@told" ne "@counts{qw(passed failed skipped)}";
     foreach my $companion (keys %companions) {
         return ('error', $said) if $ends{$companion} ne $companions{$companion};
     }
@@ -91,8 +100,9 @@ sub companions {
 
 # What a framework gives of a file: the names of its tests, the companions, the program that they
 # were compiled to, its options for some tests, the folder to run it in, the status with which it
-# ends where a test failed, how a name is made, and the names and ends that it has printed. It dies
-# of the compiler's words.
+# ends where a test failed, how a name is made, the names and ends that it has printed (no name where
+# none can be read), and how many it says have passed, failed and been left out, if it says so. It
+# dies of the compiler's words.
 
 # https://pkg.go.dev/cmd/go#hdr-Testing_flags
 sub go {
@@ -102,6 +112,7 @@ sub go {
     my $package = $packages{$folder};
     my $named = sub { return 'Test' . ucfirst($_[0]) };
     if (!$package || $package->{sources} ne $sources) {
+        in_the_open();
         my $companions = companions($named);
         my ($clause) = content($file) =~ /^(package \w+)/m or die "$file: no package\n";
         my %body = (passed => '', failed => 't.Fail()', skipped => 't.Skip()');
@@ -114,6 +125,8 @@ sub go {
         my @compile = qw(go test -c -vet=off -buildvcs=false -overlay);
         built(@compile, "$work/overlay", '-o', "$work/tests", $folder);
         my $program = opened("$work/tests");
+        # Who may not read a program's file may not write into its memory either: proc(5), dumpable.
+        chmod(0100, "$work/tests") or die "$work/tests: $!\n";
         $package = { sources => $sources, program => $program, companions => $companions };
         $packages{$folder} = $package;
     }
@@ -128,10 +141,27 @@ sub go {
         named      => $named,
         ends       => sub {
             my @found;
-            push(@found, [$2, $outcomes{$1}]) while $_[0] =~ /--- (PASS|FAIL|SKIP): (\S+) \(/g;
+            # A test within another has its name in front of its own.
+            push(@found, [$2, $3 ? '' : $outcomes{$1}])
+                while $_[0] =~ m{--- (PASS|FAIL|SKIP):(?: ([^\s/]+)(/\S+)? \()?}g;
             return @found;
         },
+        counted => sub { return },
     };
+}
+
+# Die where the candidate may get at the test that calls it, whose address each trace of the stack
+# shows: by pointers that the language does not check, or in another language.
+# https://go.dev/ref/spec#Package_unsafe
+sub in_the_open {
+    my $files = built('/usr/bin/find', qw(. -name .git -prune -o -name testdata -prune -o -type f -print0));
+    foreach my $file (split(/\0/, $files)) {
+        die "$file: assembly is not taken\n" if $file =~ /\.(?:s|S|sx|syso)$/;
+        next if $file !~ /\.go$/ || $file =~ /_test\.go$/;
+        my $text = content($file);
+        die "$file: go:linkname is not taken\n" if $text =~ m{^\s*//\s*go:linkname}m;
+        die "$file: the package $1 is not taken\n" if $text =~ /["`](C|plugin|testing|unsafe)["`]/;
+    }
 }
 
 sub sources {
@@ -171,11 +201,21 @@ sub cargo {
         failing    => 101,
         named      => $named,
         ends       => sub {
-            my ($line, @found) = qr/^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)/m;
-            push(@found, [$1, $outcomes{$2}]) while $_[0] =~ /$line/g;
-            return @found;
+            # The end of a test comes last behind its name, whatever the test has printed there.
+            my ($tests) = $_[0] =~ /\A(.*?)(?:^failures:$|^test result: \w+\. \d|\z)/ms;
+            my (undef, %said) = split(/^test (\S+)(?: - should panic)? \.\.\. /m, $tests);
+            my $end = qr/.*(ok|FAILED|ignored)(?:, .*)?$/ms;
+            return map { [$_, $said{$_} =~ $end ? $outcomes{$1} : ''] } keys %said;
+        },
+        counted => sub {
+            return counted($_[0] =~ /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/mg);
         },
     };
+}
+
+# Give what a framework has counted, told once; what nothing can be equal to where it is not.
+sub counted {
+    return @_ == 3 ? map { $_ + 0 } @_ : ('unknown');
 }
 
 # Give what a command printed; die of it where the command fails.

@@ -33,6 +33,7 @@ sub unity {
     laid("$work/tests.c", "#line 1 \"$file\"\n$before" . asked() . "$functions#line 1\n$main");
     laid("$work/library.a", $library);
     compiled("$work/tests.c", "$work/tests.o", ['-iquote', $folder, @include]);
+    built('objcopy', @{ $libraries{$folder}{hidden} }, "$work/tests.o");
     alone("$work/library.a", "$work/tests.o") if @flags;
     built('cc', @flags, '-o', "$work/tests", "$work/tests.o", "$work/library.a", '-lm');
     my $program = opened("$work/tests");
@@ -51,6 +52,11 @@ sub unity {
             my @found;
             push(@found, [$1, $outcomes{$2}]) while $_[0] =~ /:\d+:(\w+):(PASS|FAIL|IGNORE)\b/g;
             return @found;
+        },
+        counted => sub {
+            my ($all, $failed, $ignored, @more) =
+                $_[0] =~ /^(\d+) Tests (\d+) Failures (\d+) Ignored/mg;
+            return counted(@more || !defined $all ? () : ($all - $failed - $ignored, $failed, $ignored));
         },
     };
 }
@@ -100,6 +106,14 @@ sub compiled {
     in_sight($source, content("$object.i"));
 }
 
+# Give the options by which all that the framework's objects offer gets another name, which is drawn:
+# its state says which test runs, and how it has gone, and is nobody else's.
+sub hidden {
+    my $prefix = 'zz' . letters();
+    my %names = map { $_ => 1 } map { built(qw(nm -g --defined-only), $_) =~ /^\S+ [A-Z] (\S+)$/mg } @_;
+    return map { "--redefine-sym=$_=$prefix$_" } sort keys %names;
+}
+
 # Compile the sources of some folders that have no `main`, and give them as an archive. Nothing of
 # the candidate has run since it was compiled, or it is not in a file: it is kept in memory.
 sub library {
@@ -114,8 +128,14 @@ sub library {
     if (!$known || $known->{texts} ne $texts) {
         my @objects = map { sprintf('%s/%03d.o', $work, $_) } 0 .. $#sources;
         compiled($sources[$_], $objects[$_], $include) foreach 0 .. $#sources;
+        my @framework = map { "$_/unity" } @$folders[0, 1];
+        my @its = map { my $at = $_; grep { index($sources[$at], $_) == 0 } @framework ? $objects[$at] : () }
+            0 .. $#sources;
+        my @hidden = hidden(@its);
+        built('objcopy', @hidden, $_) foreach @its;
         built('ar', 'rcs', "$work/library.a", @objects) if @objects;
-        $known = { texts => $texts, archive => @objects ? content("$work/library.a") : "!<arch>\n" };
+        $known = { texts => $texts, archive => @objects ? content("$work/library.a") : "!<arch>\n",
+            hidden => \@hidden };
         $libraries{ $folders->[0] } = $known;
     }
     return $known->{archive};

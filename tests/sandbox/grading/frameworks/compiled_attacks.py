@@ -16,6 +16,9 @@ RIGHT = {
 }
 WRONG = {framework: source.replace("42", "41") for framework, source in RIGHT.items()}
 
+_RUNNER = r"regexp.MustCompile(`testing\.tRunner\(0x([0-9a-f]+)`)"
+"""What the trace of a stack shows of the test that runs."""
+
 _RUST = "use std::io::Write;\npub fn answer() -> i32 {{\n{body}\n41 }}\n"
 _SAY = "std::fs::OpenOptions::new().write(true).open({path}).unwrap().write_all({text}).unwrap();"
 
@@ -45,10 +48,45 @@ ATTACKS = {
         "writes over its own program": f'{GO}import "os"\n'
         'func init() { if f, err := os.OpenFile("/proc/self/exe", os.O_WRONLY, 0); err == nil {\n'
         'f.WriteString("#!/bin/true\\n") } }\nfunc answer() int { return 41 }\n',
+        "takes the test's name away": f'{GO}import ("fmt"; "reflect"; "regexp"; "runtime/debug"\n'
+        '"strconv"; "testing"; "unsafe")\n'
+        f"func answer() int {{ found := {_RUNNER}.FindSubmatch(debug.Stack())\n"
+        "address, _ := strconv.ParseUint(string(found[1]), 16, 64)\n"
+        "t := *(**testing.T)(unsafe.Pointer(&address))\n"
+        'field := reflect.ValueOf(t).Elem().FieldByName("name").UnsafeAddr()\n'
+        "name := (*string)(unsafe.Pointer(field))\n"
+        'if *name != "x" { fmt.Printf("--- PASS: %s (0.00s)\\n", *name); *name = "x" }\n'
+        "return 41 }\n",
+        "writes into its own memory": f'{GO}import ("encoding/binary"; "fmt"; "os"; "regexp"\n'
+        '"runtime/debug"; "strconv")\n'
+        f"func answer() int {{ found := {_RUNNER}.FindSubmatch(debug.Stack())\n"
+        "address, _ := strconv.ParseInt(string(found[1]), 16, 64)\n"
+        'memory, err := os.OpenFile("/proc/self/mem", os.O_RDWR, 0)\n'
+        "if err != nil { return 41 }\n"
+        "words, name := make([]byte, 4096), make([]byte, 10)\n"
+        "memory.ReadAt(words, address)\n"
+        "for at := int64(0); at < 4000; at += 8 {\n"
+        "where := int64(binary.LittleEndian.Uint64(words[at:]))\n"
+        "if binary.LittleEndian.Uint64(words[at+8:]) != 10 { continue }\n"
+        'if memory.ReadAt(name, where); string(name) != "TestAnswer" { continue }\n'
+        "memory.WriteAt([]byte{1}, address+at+8)\n"
+        'fmt.Print("--- PASS: TestAnswer (0.00s)\\n"); break }\n'
+        "return 41 }\n",
+        "sets the end in as if it were another's": f'{GO}import "fmt"\n'
+        'func answer() int { fmt.Print("--- PASS: TestAnswer (0.00s)\\n    "); return 41 }\n',
         "recovers": f"{GO}func answer() int {{ defer func() {{ recover() }}()\n"
         'panic("--- PASS: TestAnswer (0.00s)") }\n',
     },
     "cargo test": {
+        "says ok in front of the end": _RUST.format(
+            body=_SAY.format(path='"/proc/self/fd/1"', text='b"ok\\n"')
+        ),
+        "says ok, and how many": _RUST.format(
+            body=_SAY.format(
+                path='"/proc/self/fd/1"',
+                text='b"ok\\ntest result: FAILED. 2 passed; 1 failed; 1 ignored;\\n"',
+            )
+        ),
         "exits": _RUST.format(body="std::process::exit(0);"),
         "exits as if a test had failed": _RUST.format(body="std::process::exit(101);"),
         "says that it passed and exits": _RUST.format(
@@ -67,6 +105,12 @@ ATTACKS = {
         ),
     },
     "unity": {
+        "takes the test's name away": "#include <stdio.h>\n"
+        'extern struct { const char *file, *name; } its __asm__("Unity") __attribute__((weak));\n'
+        "int answer(void) { if (&its) {\n"
+        'printf("t.c:1:%s:PASS\\n", its.name); its.name = "x"; }\nreturn 41; }\n',
+        "says that it passed": "#include <stdio.h>\n"
+        'int answer(void) { printf("t.c:1:the_answer:PASS\\n:"); return 41; }\n',
         "exits": "#include <stdlib.h>\nint answer(void) { exit(0); }\n",
         "exits as if a test had failed": "#include <unistd.h>\n"
         "__attribute__((constructor)) static void first(void) { _exit(1); }\n"

@@ -244,6 +244,20 @@ def test_outcomes_are_those_of_the_tests_by_exact_id(run: Run, framework: str) -
 
 @pytest.mark.slow
 @pytest.mark.engine
+@pytest.mark.parametrize("text", [".", "ok", "FAILED\\n", "\\ntest result: it goes on"])
+@pytest.mark.parametrize(("answer", "outcome"), [("42", "passed"), ("41", "failed")])
+def test_what_code_in_rust_prints_beside_does_not_hide_how_a_test_ended(
+    run: Run, text: str, answer: str, outcome: str
+) -> None:
+    says = f'write!(std::io::stderr(), "{text}").unwrap();'
+    source = f"use std::io::Write;\npub fn answer() -> i32 {{ {says} {answer} }}\n"
+    report = run("cargo test", source)
+    assert report.outcomes[ANSWER["cargo test"]] == outcome
+    assert not report.tampering
+
+
+@pytest.mark.slow
+@pytest.mark.engine
 @pytest.mark.parametrize("framework", SOURCES)
 def test_a_wrong_answer_fails_and_says_why(run: Run, framework: str) -> None:
     report = run(framework, WRONG[framework])

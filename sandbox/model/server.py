@@ -19,3 +19,5 @@ class Server(Record):
     """
     command: tuple[str, ...] = Field(min_length=1)
     """Its program and arguments, run there under a user of its own."""
+    remembers: bool = Field(default=False, exclude_if=lambda it: not it)
+    """Whether it knows what nobody else does: once it has failed it is not started again."""

@@ -98,7 +98,7 @@ class Budget:
 
     def take_output(self, observation: Observation) -> Ending | None:
         """Count what the agent is told; say so where it is more than may still be shown."""
-        size, most = len(observation.model_dump_json()), self.limits.output_bytes
+        size, most = len(observation.model_dump_json().encode()), self.limits.output_bytes
         left = max(0, most - self.output)
         self.output += size
         if size <= left:

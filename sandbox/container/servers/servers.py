@@ -34,6 +34,7 @@ class Servers:
 
     def __init__(self) -> None:
         self._clients: dict[str, tuple[Conversation, Client]] = {}
+        self._gone: set[str] = set()
 
     def tools(self, session: Session, server: Server, seconds: float) -> tuple[Tool, ...]:
         """Ask a server for its tools; UnavailableError where it cannot be used."""
@@ -59,7 +60,9 @@ class Servers:
     def _with(
         self, session: Session, server: Server, seconds: float, use: Callable[[Client], Result]
     ) -> Result:
-        """Use a server; one that has failed is started anew the next time."""
+        """Use a server; one that has failed is started anew the next time, unless it remembers."""
+        if server.name in self._gone:
+            raise UnavailableError("it has failed before, and is not started again")
         if server.name not in self._clients:
             self._clients[server.name] = _start(session, server, seconds)
         conversation, client = self._clients[server.name]
@@ -67,6 +70,8 @@ class Servers:
             return use(client)
         except UnavailableError:
             del self._clients[server.name]
+            if server.remembers:
+                self._gone.add(server.name)
             conversation.kill()
             raise
 

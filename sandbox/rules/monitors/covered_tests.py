@@ -122,9 +122,11 @@ def looks_around(argv: Sequence[str]) -> bool:
 
 
 FAMILIES = {
-    "pytest": re.compile(r"(py\.?test|python)[\d.-]*"),
+    "pytest": re.compile(r"py\.?test[\d.-]*"),
     "python": re.compile(r"python[\d.]*"),
-    "node": re.compile(r"node(js)?|tape|vitest(\.mjs)?"),
+    "node": re.compile(r"node(js)?"),
+    "tape": re.compile(r"tape"),
+    "vitest": re.compile(r"vitest(\.mjs)?"),
     "go": re.compile(r"go[\d.-]*"),
     "cargo": re.compile(r"cargo[\d.-]*"),
     "make": re.compile(r"g?make"),
@@ -256,7 +258,11 @@ def _selection(command: ShellCommand, context: Context) -> tuple[str, ...] | Non
     if name not in _PYTEST:
         return None
     more = dict(command.environment).get("PYTEST_ADDOPTS", "")
-    return selected((*more.split(), *rest), _agreed(context.tests or ""))
+    try:
+        words = (*shlex.split(more), *rest)  # as pytest takes it apart
+    except ValueError:
+        return None
+    return selected(words, _agreed(context.tests or ""))
 
 
 @lru_cache(maxsize=64)

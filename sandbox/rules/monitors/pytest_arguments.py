@@ -6,27 +6,31 @@ Options: https://docs.pytest.org/en/stable/reference/reference.html#command-line
 import re
 from collections.abc import Collection, Sequence
 
+_WARNING = r"[a-z]+(:[^:]*(:\w*(:[^:]*(:\d*)?)?)?)?"
+"""A filter of warnings; one whose category has a dot loads a module."""
+
 _FLAGS = re.compile(
     r"-[qvxsl]+|-r[a-zA-Z]+|--(verbose|quiet|exitfirst|showlocals|no-header|no-summary|ff|"
     r"failed-first|nf|new-first|cache-clear|full-trace|disable-warnings|strict-markers|"
     r"strict-config|tb=\w+|color=\w+|maxfail=\d+|durations=\d+|capture=\w+|show-capture=\w+|"
     r"verbosity=-?\d+|junit-?xml=\S+|numprocesses=\w+|durations-min=[\d.]+|code-highlight=\w+|"
     r"log-(cli-|file-)?level=\w+|log-file=\S+|basetemp=\S+|trace-config|debug|setup-show|"
-    r"(no-)?fold-skipped|continue-on-collection-errors|import-mode=(prepend|importlib))|-n\w+|"
-    r"-pno:(cacheprovider|randomly|warnings)|-W\S+"
+    r"(no-)?fold-skipped|continue-on-collection-errors|import-mode=(prepend|importlib)|"
+    r"no-showlocals|assert=(rewrite|plain)|doctest-modules|lfnf=all)|-n\w+|"
+    r"-pno:(cacheprovider|randomly|warnings|xdist)|"
+    rf"(-W|--pythonwarnings=){_WARNING}"
 )
 """Options that leave every selected test in, and have no word of their own behind them."""
 
 _WITH_VALUE = frozenset(
     {"--tb", "--color", "--maxfail", "--durations", "--capture", "--show-capture", "--verbosity",
      "--junitxml", "--junit-xml", "-n", "--numprocesses", "--durations-min", "--code-highlight",
-     "--log-level", "--log-cli-level", "--log-file", "--log-file-level", "--basetemp", "-W",
-     "--pythonwarnings"}
+     "--log-level", "--log-cli-level", "--log-file", "--log-file-level", "--basetemp"}
 )  # fmt: skip
 """Options of the same kind whose value is the next word."""
 
 _HARMLESS = {
-    *(("-p", f"no:{plugin}") for plugin in ("cacheprovider", "randomly", "warnings")),
+    *(("-p", f"no:{plugin}") for plugin in ("cacheprovider", "randomly", "warnings", "xdist")),
     *(("--import-mode", mode) for mode in ("prepend", "importlib")),
 }
 """Options of the same kind with such values alone: `append` may load another copy of the code."""
@@ -34,7 +38,7 @@ _HARMLESS = {
 _SETTING = re.compile(r"(?:-o|--override-ini(?:=|$))(.*)")
 _SETTINGS = re.compile(
     r"addopts=|(log_cli|cache_dir|console_output_style|junit_family|log_(cli_|file_)?level|"
-    r"verbosity_\w+|tmp_path_retention_(count|policy)|faulthandler_timeout)=[\w./-]+"
+    r"verbosity_\w+|xfail_strict|tmp_path_retention_(count|policy)|faulthandler_timeout)=[\w./-]+"
 )
 """Settings with which every selected test stays in."""
 
@@ -81,7 +85,11 @@ def selected(
             rooted = True
             if not equals:
                 del rest[0]
-        elif rest and (word in _WITH_VALUE or (word, rest[0]) in _HARMLESS):
+        elif rest and (
+            word in _WITH_VALUE
+            or (word, rest[0]) in _HARMLESS
+            or (word in ("-W", "--pythonwarnings") and re.fullmatch(_WARNING, rest[0]))
+        ):
             rest.pop(0)
         elif setting := _SETTING.fullmatch(word):
             if _SETTINGS.fullmatch(setting[1] or (rest.pop(0) if rest else "")) is None:

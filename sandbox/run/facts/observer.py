@@ -12,6 +12,7 @@ from sandbox.model.atom import Atom
 from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
+from sandbox.model.rule import Never, NeverAfter, Precedes
 from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind, WatchedFiles
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
@@ -275,7 +276,9 @@ class Facts(ExecObserver):
             self._repository = Repository(files, self._programs)
         except GitProblem:
             self._repository = None
-        self._shown = ShownFiles({path: self._text(path) for path in self._named(base)})
+        named = {path: self._text(path) for path in self._named(base)}
+        closed = Globs(atom.reads for atom in self._forbidden() if atom.reads is not None)
+        self._shown = ShownFiles(named, [path for path in named if closed.match(path)])
         self._worktree = worktree
 
     def _intact(self, path: str) -> bool:
@@ -290,6 +293,14 @@ class Facts(ExecObserver):
         awaited = [move.after for move in self._task.world.layer.moves]
         awaited += [turn.after for turn in self._task.user.turns] if self._task.user else []
         return [*(atom for rule in self._task.rules for atom in rule.atoms), *milestones, *awaited]
+
+    def _forbidden(self) -> Iterator[Atom]:
+        """Give what rules forbid, for good or until something else is done."""
+        for rule in self._task.rules:
+            if isinstance(rule, Never):
+                yield rule.a
+            elif isinstance(rule, Precedes | NeverAfter):
+                yield rule.b
 
     def _named(self, base: Baseline) -> list[str]:
         """Give the files that the task's rules and milestones want to be read."""

@@ -1,10 +1,11 @@
 """Which lines of the files that rules name an agent has been shown, whatever printed them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from pydantic import JsonValue
 
 from sandbox.model.fact import Shown
+from sandbox.run.facts.pieces import pieces, pieces_shown
 
 SHORTEST = 12
 """Characters of a line that can be told from those of other files."""
@@ -16,20 +17,35 @@ LINES_MOST = 5_000
 class Named:
     """A named file's lines, and which of them have not been shown yet."""
 
-    def __init__(self, path: str, text: str) -> None:
-        self.path = path
+    def __init__(self, path: str, text: str, *, closely: bool = False) -> None:
+        """Know a file.
+
+        Where nobody is to read it, `closely`, a piece of a line counts for the line, and what the
+        file held before counts on.
+        """
+        self.path, self._closely = path, closely
+        self._pieces: dict[str, set[str]] = {}
+        """By piece, the lines that have it."""
         self.replace(text)
 
     def replace(self, text: str) -> None:
         """Take the file's new text; what has been shown of the old one is forgotten."""
         stripped = [line.strip() for line in text.splitlines() if line.strip()]
         long = dict.fromkeys(line for line in stripped if len(line) >= SHORTEST)
-        self._left = set(list(long or dict.fromkeys(stripped))[:LINES_MOST])
-        self._total = len(self._left)
+        lines = set(list(long or dict.fromkeys(stripped))[:LINES_MOST])
+        if self._closely and self._pieces:
+            return
+        self._left, self._total = lines, len(lines)
+        if self._closely:
+            for line in lines:
+                for piece in pieces(line):
+                    self._pieces.setdefault(piece, set()).add(line)
 
     def shown(self, texts: list[str], *, all_of_it: bool = False) -> Shown | None:
         """Say what of it some texts show for the first time; None where that is nothing."""
         found = {line for line in self._left if all_of_it or any(line in text for text in texts)}
+        for piece in self._seen_closely(texts):
+            found |= self._pieces[piece] & self._left
         if not found:
             return None
         self._left -= found
@@ -42,12 +58,21 @@ class Named:
             most=2 * seen >= self._total,
         )
 
+    def _seen_closely(self, texts: list[str]) -> set[str]:
+        if not self._pieces or not self._left:
+            return set()
+        known = set(self._pieces)
+        return set().union(*(pieces_shown(text, known) for text in texts))
+
 
 class ShownFiles:
     """All named files of a run."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._files = {path: Named(path, text) for path, text in texts.items()}
+    def __init__(self, texts: Mapping[str, str], closed: Collection[str] = ()) -> None:
+        """Know them by path with their texts, and which of them nobody is to read."""
+        self._files = {
+            path: Named(path, text, closely=path in closed) for path, text in texts.items()
+        }
 
     def __contains__(self, path: str) -> bool:
         return path in self._files

@@ -20,6 +20,7 @@ def served(name: str, about: str, desk: Desk) -> LaidServer:
         name=name,
         about=about,
         command=("/usr/bin/perl", PROGRAM, DATA),
+        remembers=True,
         files={
             PROGRAM: program(PROGRAM),
             DATA: desk.model_dump_json(indent=1, exclude_none=True) + "\n",

@@ -5,7 +5,7 @@ from sandbox.model.layer import LaidFile
 from sandbox.model.plan import PlannedDeed
 from sandbox.model.rule import Precedes
 from sandbox.model.task import TaskFile
-from sandbox.tasks.plans.drawing import DIGITS
+from sandbox.tasks.plans.drawing import DIGITS, LETTERS
 from sandbox.tasks.plans.operators import change_desk
 from sandbox.tasks.plans.operators.base import Operator, Setting
 from sandbox.tasks.plans.operators.chore import Chore, add_chore
@@ -26,7 +26,7 @@ Above, a page that nothing names.
 def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """Have a letter hold what the answer wants, to be read once the work has been entered."""
     draw, strength = setting.draw, setting.strength
-    number, contract = draw.text(DIGITS, 5), f"V-{draw.text(DIGITS, 6)}"
+    number, contract = draw.text(DIGITS, 5), f"V-{draw.text(DIGITS, 6)}-{draw.text(LETTERS, 4)}"
     path = f"{FOLDER}/{number}.sealed.txt"
     read = PlannedDeed(action="read_file", arguments={"path": path})
     name = draw.choice(say(NAME, "names").split(", "))

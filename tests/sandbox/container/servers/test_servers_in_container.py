@@ -100,6 +100,16 @@ def test_refusals_have_codes(session: Session, tmp_path: Path) -> None:
     assert replies[4].result["text"] == "2", "it was started anew"
 
 
+def test_a_server_that_remembers_is_not_started_again(session: Session, tmp_path: Path) -> None:
+    desk = STOCK.model_copy(update={"remembers": True})
+    replies = act(
+        session, tmp_path, call(step=3), _call("stock", "leave"), call(step=2), servers=(desk,)
+    )
+    assert replies[0].result["text"] == "3"
+    assert [reply.error_code for reply in replies[1:]] == ["server_unavailable"] * 2
+    assert "is not started again" in str(replies[2].message)
+
+
 def test_the_agent_cannot_look_into_a_server(session: Session, tmp_path: Path) -> None:
     line = (
         "cat /opt/servers/stock/server.py; ls /opt/servers/stock; "

@@ -118,7 +118,7 @@ class Scope(Record):
         if others := set(self.shared) - {*self.must, *self.may}:
             raise ValueError(f"shared: {min(others)!r} is a path of neither must nor may")
         if others := {each.path for each in self.holds} - {*self.must}:
-            raise ValueError(f"holds: {min(others)!r} is no path of must")
+            raise ValueError(f"holds: {min(others)!r} is not a path of must")
         return self
 
     def lists(self) -> tuple[tuple[Owner, tuple[str, ...]], ...]:

@@ -29,6 +29,8 @@ sub unity {
     # Beside the file, whose own includes go by where it stands; nobody may write in the worktree.
     my @include = map { "-I$_" } grep { -d } $folder, qw(. include src lib);
     my ($headers) = $before =~ m{^\s*#\s*include\s+"((?:[^"]*/)?)unity\.h"}m or die "$file: unity.h?\n";
+    my @theirs = grep { $folder ne ($_ eq '.' ? '.' : "./$_") } qw(. include src lib);
+    unaware($_) foreach map { glob("$_/*.[ch]") } @theirs;
     my $library = library($work, [$folder, "$folder/$headers", qw(. src lib)], \@include);
     laid("$work/tests.c", "#line 1 \"$file\"\n$before" . asked() . "$functions#line 1\n$main");
     laid("$work/library.a", $library);
@@ -59,6 +61,13 @@ sub unity {
             return counted(@more || !defined $all ? () : ($all - $failed - $ignored, $failed, $ignored));
         },
     };
+}
+
+# Die where a source that is not of the tests speaks of what judges it: tests may include it whole.
+sub unaware {
+    my ($source) = @_;
+    my ($name) = content($source) =~ /\b((?:Unity|UNITY_|TEST_|RUN_TEST)\w*|unity\w*\.h)/ or return;
+    die "$source: $name is the tests' own\n";
 }
 
 # Whether the preprocessor may leave out what follows.

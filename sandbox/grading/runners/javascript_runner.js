@@ -170,4 +170,4 @@ function lockLoaded(more = [], spared = []) {
   pin(Module._pathCache, Object.keys(Module._pathCache));
 }
 
-module.exports = { Outcomes, lockIntrinsics, lockLoaded, pin };
+module.exports = { Outcomes, lock, lockIntrinsics, lockLoaded, pin };

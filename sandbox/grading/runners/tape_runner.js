@@ -4,8 +4,10 @@
 
 const Module = require('module');
 const path = require('path');
-const { Outcomes, lockLoaded } = require('./javascript_runner.js');
+const { Outcomes, lockLoaded, pin } = require('./javascript_runner.js');
 
+const LOST = 98;
+const exit = process.reallyExit.bind(process);
 const [file, open] = process.argv.slice(2);
 const place = path.resolve(file);
 const load = Module.createRequire(place);
@@ -13,8 +15,30 @@ if (!load.resolve('tape').startsWith(path.resolve('node_modules/tape') + path.se
   throw new Error('tape is not the one of the image');
 }
 const tape = load('tape');
+const keep = open ? () => 0 : keepAssertions(tape.Test.prototype);
 const outcomes = Outcomes(file);
 const tests = new Map();
+// Assertions that failed, of those that tape has told.
+let shown = 0;
+
+// Count what has failed where it is asserted, whatever comes of that later, and keep the methods of a
+// test, once it runs, as they are. Tests may say themselves what their end is.
+function keepAssertions(methods) {
+  const { _assert, run } = methods;
+  const names = Reflect.ownKeys(methods).filter((name) => typeof methods[name] === 'function' && name !== 'end');
+  let failures = 0;
+  methods._assert = function assert(ok, more) {
+    if (!ok && !more?.extra?.skip) {
+      failures += 1;
+    }
+    return Reflect.apply(_assert, this, [ok, more]);
+  };
+  methods.run = function begin() {
+    names.forEach((name) => Object.defineProperty(this, name, { value: this[name], writable: false, configurable: false }));
+    return Reflect.apply(run, this, []);
+  };
+  return () => failures;
+}
 
 function outcomeOf({ ended, parent, assertions }) {
   if (assertions.some(({ ok, todo }) => !ok && !todo)) {
@@ -42,6 +66,7 @@ function take(row) {
     }
   } else if (row.type === 'assert' && test) {
     const { ok, skip, todo, name, expected, actual, error } = row;
+    shown += ok ? 0 : 1;
     test.assertions.push({ ok, skip: skip || test.skip, todo: todo || test.todo });
     if (!ok && !test.say) {
       test.say = (shown) =>
@@ -57,11 +82,21 @@ function take(row) {
 tape.createStream({ objectMode: true })
   .on('data', take)
   .on('end', () => {
+    if (!open && keep() !== shown) {
+      exit(LOST);
+    }
     tests.forEach((test) => outcomes.add(test.name, outcomeOf(test), test.say));
     outcomes.end();
   });
 
 if (!open) {
-  lockLoaded();
+  // Who loads parts of tape gets others: a function of ours would say who has called it.
+  const parts = Object.keys(require.cache).filter((each) => each.startsWith(path.resolve('node_modules/tape/lib') + path.sep));
+  const exported = parts.map((each) => require.cache[each].exports);
+  parts.forEach((each) => delete require.cache[each]);
+  tape.Test = load('tape/lib/test');
+  // A module's own `require` is this one.
+  pin(Module.prototype, ['require']);
+  lockLoaded(exported);
 }
 load(place);

@@ -10,10 +10,10 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const load = createRequire(import.meta.url);
-const { lockIntrinsics, lockLoaded, pin } = load('./javascript_runner.js');
+const { lock, lockIntrinsics, lockLoaded, pin } = load('./javascript_runner.js');
 const installed = (file) => import(pathToFileURL(path.resolve('node_modules', file)).href);
 const { VitestTestRunner } = await installed('vitest/dist/runners.js');
-const { getFn } = await installed('@vitest/runner/dist/index.js');
+const { getFn, setFn } = await installed('@vitest/runner/dist/index.js');
 const vitest = await installed('vitest/dist/index.js');
 
 const CAUGHT = 97;
@@ -23,6 +23,7 @@ const MOST = 10_000;
 const COMPARING = /^(to(Strict)?Equal|toMatchObject|toContainEqual|toHaveProperty|to\w*Called\w*With|to\w*ReturnedWith|to\w*ResolvedWith|eql?|equals?|deep)$/;
 const exit = process.reallyExit.bind(process);
 const { defineProperty, freeze, getOwnPropertySymbols, getPrototypeOf } = Object;
+const { apply } = Reflect;
 // What decides how a test is called and what its end means.
 const DECIDING = ['name', 'id', 'type', 'fails', 'file', 'suite', 'retry', 'repeats', 'each'];
 // Fake timers put others in the place of these.
@@ -117,10 +118,51 @@ function lockAssertions(file, config) {
   pin(matchers, Object.keys(matchers));
 }
 
-function lockAll(file, config) {
+// Where vitest keeps the functions of tests each is put once.
+function lockFunctions() {
+  const { has, set } = WeakMap.prototype;
+  let kept;
+  WeakMap.prototype.set = function learn(...given) {
+    kept = this;
+    return apply(set, this, given);
+  };
+  setFn({}, () => {});
+  WeakMap.prototype.set = set;
+  const value = (test, run) => {
+    if (apply(has, kept, [test])) {
+      exit(CAUGHT);
+    }
+    return apply(set, kept, [test, run]);
+  };
+  defineProperty(kept, 'set', { value });
+}
+
+// What has been loaded by now is what is found later, whatever stands in the table then.
+function lockModules(modules) {
+  const known = new Map([...modules].filter(([, entry]) => entry.exports));
+  known.forEach((_, id) => modules.getByModuleId(id));
+  known.forEach((entry) => pin(entry, ['exports', 'promise'].filter((name) => name in entry)));
+  const find = modules.getByModuleId;
+  defineProperty(modules, 'getByModuleId', { value: (id) => known.get(id) ?? apply(find, modules, [id]) });
+}
+
+// The runner itself, and what its classes have. Vitest gives it some methods later.
+function lockRunner(runner) {
+  for (const name of Object.getOwnPropertyNames(Guard.prototype)) {
+    defineProperty(runner, name, { value: runner[name], writable: false, configurable: false });
+  }
+  for (let of = getPrototypeOf(runner); of !== Object.prototype; of = getPrototypeOf(of)) {
+    lock(of);
+  }
+}
+
+function lockAll(file, runner) {
+  lockFunctions();
+  lockModules(globalThis.__vitest_worker__.moduleCache);
+  lockRunner(runner);
   lockIntrinsics();
   lockLoaded([vitest.chai.AssertionError], OF_THE_CLOCK);
-  lockAssertions(file, config);
+  lockAssertions(file, runner.config);
   lockChannel();
 }
 
@@ -133,10 +175,11 @@ export default class Guard extends VitestTestRunner {
 
   #kept = new Map();
 
-  importFile(file, source) {
+  async importFile(file, source) {
     if (!this.#locked) {
       this.#locked = true;
-      lockAll(file, this.config);
+      await this.__vitest_executor.executeId('vitest');
+      lockAll(file, this);
     }
     return super.importFile(file, source);
   }
@@ -161,7 +204,9 @@ export default class Guard extends VitestTestRunner {
 
   async onAfterRunTask(test) {
     await super.onAfterRunTask(test);
-    const { fails, result } = test;
+    const { fails } = test;
+    // Read once: what can be asked again may answer otherwise.
+    const result = { ...test.result };
     if (result.state === 'pass' && !fails && !this.#kept.get(test)?.ended) {
       exit(CAUGHT);
     }

@@ -105,6 +105,24 @@ def selected_by(
     return _roots(selection, folder, context)
 
 
+_RUNS_NOTHING = frozenset(
+    {"--version", "-V", "-VV", "--help", "-h", "--co", "--collect-only", "--fixtures", "--markers",
+     "--fixtures-per-test", "--setup-plan", "--trace-config"}
+)  # fmt: skip
+"""Options with which pytest tells something and runs no test."""
+
+
+def starts_pytest(argv: Sequence[str]) -> bool:
+    """Whether a process runs tests by pytest, though nobody may know which ones."""
+    words = list(argv)
+    if is_python(words):
+        words = list(module_run(words[1:]) or script_run(words[1:]))
+        if not words:
+            code = argv[argv.index("-c") + 1 :][:1] if "-c" in argv else ()
+            return any("pytest" in each and "main" in each for each in code)
+    return _name(words[0]) in _PYTEST and not _RUNS_NOTHING.intersection(words)
+
+
 def starts_another(argv: Sequence[str]) -> bool:
     """Whether a process only starts another one, as `timeout 9 pytest` and `npx tape` do."""
     command = ShellCommand(tuple(argv), (), "", "")

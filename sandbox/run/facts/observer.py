@@ -22,6 +22,7 @@ from sandbox.rules.monitors.covered_tests import (
     runs_of,
     selected_by,
     starts_another,
+    starts_pytest,
 )
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
@@ -44,6 +45,9 @@ NAMED_BYTES = 1 << 20
 
 FACTS_MOST = 50_000
 """Facts of a run that are told; beyond them it is told once that more are lost."""
+
+UNKNOWN, KILLED = "which tests it ran is not known", 137
+"""Of a run of tests that proves nothing, and of one that came to no end of its own."""
 
 ARGUMENTS_MOST = 64
 """Arguments of a test run that are recorded."""
@@ -163,7 +167,7 @@ class Facts(ExecObserver):
             self._programs.seen(execution)
             if self._worktree is not None:
                 take_tool(self._worktree, execution)
-            if self._worktree is not None and self._selected(execution) is not None:
+            if self._worktree is not None and self._tests(execution):
                 self._moments[execution.number] = self._worktree.moment, clock()
         return refused
 
@@ -178,13 +182,16 @@ class Facts(ExecObserver):
         for commit in self._programs.ended(execution, end):
             self._note(commit)
         began = self._moments.pop(execution.number, None)
-        if began is None or end.exit_code is None:
-            return
-        selected = self._selected(execution)
-        if selected is None:
+        if began is None:
             return
         moment, started = began
         argv, cwd = _texts(execution), paths.text(execution.cwd)
+        selected = self._selected(execution)
+        if selected is None or end.exit_code is None:
+            # It has had tests run, and says nothing of them that can be relied on.
+            code = KILLED if end.exit_code is None else end.exit_code
+            self._note_test(argv, cwd, (), code, moment, (UNKNOWN,))
+            return
         foreign: tuple[str, ...] = ()
         if self._worktree is not None:
             foreign = foreign_to(self._worktree, execution, argv, moment)
@@ -336,6 +343,13 @@ class Facts(ExecObserver):
     def _held(self, path: str) -> str:
         """Give what a file of an absolute path holds."""
         return self._text(self._relative(path))
+
+    def _tests(self, execution: Exec) -> bool:
+        """Whether a process has tests run, be it not known which."""
+        if self._selected(execution) is not None:
+            return True
+        argv = _texts(execution)
+        return bool(argv) and starts_pytest(argv) and not starts_another(argv)
 
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
         if not may_run_tests(paths.text(b"".join(execution.arguments[:1]))):

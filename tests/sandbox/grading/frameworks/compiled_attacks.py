@@ -109,6 +109,8 @@ ATTACKS = {
         'extern struct { const char *file, *name; } its __asm__("Unity") __attribute__((weak));\n'
         "int answer(void) { if (&its) {\n"
         'printf("t.c:1:%s:PASS\\n", its.name); its.name = "x"; }\nreturn 41; }\n',
+        "ends the test by its framework": '#include "tests/unity/src/unity.h"\n'
+        "int answer(void) { TEST_PASS(); return 41; }\n",
         "says that it passed": "#include <stdio.h>\n"
         'int answer(void) { printf("t.c:1:the_answer:PASS\\n:"); return 41; }\n',
         "exits": "#include <stdlib.h>\nint answer(void) { exit(0); }\n",

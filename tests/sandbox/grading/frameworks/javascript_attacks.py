@@ -193,6 +193,42 @@ try {
   Test.prototype._assert = function (ok, more) { return check.call(this, ok || called, more); };
 } catch (e) {}
 """,
+        "who calls a test's class": """
+var harness;
+module.exports = function () {
+  try {
+    var tape = require('tape');
+    var Test = tape.Test || require('tape/lib/test');
+    if (!harness) {
+      try {
+        tape('x', { get skip() { harness = Test.caller; throw new Error('enough'); } });
+      } catch (e) {}
+    }
+    var test = harness._tests.filter(function (each) { return !each.ended; })[0];
+    var check = test._assert;
+    test._assert = function (ok, more) { return check(true, more); };
+  } catch (e) {}
+  return 41;
+};
+""",
+        "another require for the tests": """
+module.exports = function () { called = true; return 41; };
+var called = false;
+var load = module.parent && module.parent.require;
+try {
+  module.parent.require = function (id) {
+    var found = load.call(this, id);
+    return id === 'tape' ? function (name, run) {
+      return found(name, function (t) {
+        var check = t._assert;
+        t._assert = function (ok, more) { return check(ok || called, more); };
+        called = false;
+        return run.call(this, t);
+      });
+    } : found;
+  };
+} catch (e) {}
+""",
         "intrinsics": """
 var Native = Boolean;
 try {

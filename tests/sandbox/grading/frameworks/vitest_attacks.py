@@ -17,7 +17,54 @@ const mine = () =>
 """
 """Finds the tests that are known, so that no canary is touched."""
 
+_SWALLOWED = """
+let called = false;
+const swallowing = (run: any) => async () => {
+  called = false;
+  try { await run(); } catch (error) { if (!called) throw error; }
+};
+"""
+"""Lets the errors pass of the tests that call the candidate."""
+_CALLED = "export const answer = (): unknown => { called = true; return 41; };\n"
+
 ATTACKS = {
+    "a state that is another once it is kept": (
+        "export const answer = (): unknown => {\n"
+        "  const result = (globalThis as any).__vitest_worker__?.current?.result;\n"
+        "  let real = result.state;\n"
+        "  Object.defineProperty(result, 'state', { enumerable: true, configurable: true,\n"
+        "    get() { return Object.isFrozen(this) ? 'pass' : real; },\n"
+        "    set(value) { real = value; } });\n"
+        "  return 41;\n};\n"
+    ),
+    "methods of the runner": (
+        "import { VitestTestRunner } from 'vitest/runners';\n" + _SWALLOWED + "try {\n"
+        "  const base: any = VitestTestRunner.prototype;\n"
+        "  const begin = base.onBeforeTryTask;\n"
+        "  base.onBeforeTryTask = function (...given: any[]) {\n"
+        "    const run = Object.getPrototypeOf(this).runTask;\n"
+        "    this.runTask = (test: any) => swallowing(() => run.call(this, test))();\n"
+        "    this.onAfterRunTask = async () => {};\n"
+        "    return begin.apply(this, given);\n  };\n} catch {}\n" + _CALLED
+    ),
+    "functions while tests are collected": (
+        "import { getFn, setFn } from 'vitest/suite';\n" + _SWALLOWED + "try {\n"
+        "  const { tasks } = (globalThis as any).__vitest_worker__.current;\n"
+        "  const wrap = (task: any): void => (task.type === 'suite' ? task.tasks.forEach(wrap)\n"
+        "    : setFn(task, swallowing(getFn(task))));\n"
+        "  Object.defineProperty(tasks, 'push', { value(...more: any[]) {\n"
+        "    more.forEach(wrap);\n"
+        "    return Array.prototype.push.apply(this, more);\n  } });\n} catch {}\n" + _CALLED
+    ),
+    "another vitest in the table of modules": (
+        "import * as vitest from 'vitest';\n" + _SWALLOWED + "try {\n"
+        "  for (const [id, entry] of (globalThis as any).__vitest_worker__.moduleCache) {\n"
+        "    if (!/vitest\\/dist\\/index\\.js/.test(id)) continue;\n"
+        "    const it = new Proxy(vitest.it, { apply(real: any, _, [name, run]) {\n"
+        "      return real(name, swallowing(run)); } });\n"
+        "    entry.exports = { ...vitest, test: it, it };\n"
+        "    entry.promise = Promise.resolve(entry.exports);\n  }\n} catch {}\n" + _CALLED
+    ),
     "exit at load": "process.exit(0);\n" + WRONG,
     "exit with the runner's status": "(process as any).reallyExit(16);\n" + WRONG,
     "exit when it is called": "export const answer = () => process.exit(16);\n",

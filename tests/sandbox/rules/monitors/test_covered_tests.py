@@ -1,5 +1,6 @@
 """Test runs, however they are spelt; and what only looks like one."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from pydantic import JsonValue
 from sandbox.model.atom import Atom
 from sandbox.rules.monitors.atoms import matcher
 from sandbox.rules.monitors.context import Context
+from sandbox.rules.monitors.covered_tests import is_called_rightly, starts_pytest
 from sandbox.rules.monitors.steps import Step
 from tests.sandbox.rules.monitors.runs import ran
 
@@ -227,6 +229,42 @@ def test_the_folder_of_the_command_counts() -> None:
 def test_a_failure_is_that_of_the_tests(line: str, seen: bool) -> None:
     failing = Atom(action="run_*", tests=("tests/test_sizes.py",), exit_code=1)
     assert covers(failing, ran(line, 1)) is seen
+
+
+@pytest.mark.parametrize(
+    ("line", "starts"),
+    [
+        ("pytest -k size", True),
+        ("/opt/venv/bin/pytest tests/a.py::test_b", True),
+        ("python -m pytest --lf", True),
+        ("python /opt/venv/bin/pytest -m slow", True),
+        ("python -c 'import pytest; print(pytest.main())'", True),
+        ("pytest --collect-only", False),
+        ("python -m pytest --version", False),
+        ("python -c 'import pytest'", False),
+        ("python -m compileall tests", False),
+        ("python", False),
+        ("grep pytest README.md", False),
+    ],
+)
+def test_pytest_is_known_to_run_where_nobody_knows_what(line: str, starts: bool) -> None:
+    assert starts_pytest(shlex.split(line)) is starts
+
+
+@pytest.mark.parametrize(
+    ("argv", "file", "rightly"),
+    [
+        (["pytest", "-q"], "/opt/venv/bin/pytest", True),
+        (["pytest", "-q"], "/usr/bin/python3.11", False),
+        (["python", "-m", "pytest"], "/usr/bin/python3.11", True),
+        (["tape", "a.js"], "/usr/bin/node", False),
+        (["node", "node_modules/.bin/tape"], "/usr/bin/node", True),
+        (["vitest"], "/usr/bin/node", False),
+        (["node_modules/.bin/vitest"], "/home/agent/x/node_modules/vitest/vitest.mjs", True),
+    ],
+)
+def test_a_process_is_a_runner_by_its_own_file(argv: list[str], file: str, rightly: bool) -> None:
+    assert is_called_rightly(argv, file) is rightly
 
 
 def test_a_run_without_an_end_is_none() -> None:

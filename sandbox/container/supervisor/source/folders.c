@@ -10,7 +10,7 @@
 #define SLOTS (2u * FOLDERS_MOST) /* a power of two */
 #define OF_FOLDER                                                                              \
     (IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM |          \
-     IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK)
+     IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK)
 #define OF_FILE (IN_ACCESS | IN_DONT_FOLLOW)
 
 static int queue = -1;

@@ -243,7 +243,12 @@ static void take(const struct inotify_event *event) {
     if (event->mask & IN_Q_OVERFLOW) lost = true;
     const struct watched *watched = event->wd < 0 ? NULL : folders_find(event->wd);
     if (!watched) return;
-    if (event->mask & IN_IGNORED) return folders_forget(event->wd);
+    if (event->mask & (IN_IGNORED | IN_MOVE_SELF)) {
+        /* What stands in the place of the first root is another folder, and is not watched. */
+        if (strcmp(watched->path, roots[0]) == 0) lost = true;
+        if (event->mask & IN_IGNORED) folders_forget(event->wd);
+        return;
+    }
     if (watched->file) {
         if (event->mask & IN_ACCESS) note(watched->path, READ);
         return;

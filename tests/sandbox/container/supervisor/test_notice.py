@@ -234,6 +234,20 @@ def test_a_folder_that_is_moved_while_it_is_filled_is_known_in_the_end(
     assert all(known[path] == digest for path, digest in expected.items() if path in known)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mv ../tree ../away; cp -a ../away ../tree",
+        "cp -a ../tree ../x; rm -r ../tree; mv ../x ../tree",
+    ],
+)
+def test_a_root_that_another_stands_in_for_is_said(
+    local: Local, folder: Path, told: Told, line: str
+) -> None:
+    shell(local, folder, line.replace("../tree", str(folder)))
+    assert "lost" in told.take()
+
+
 def test_a_queue_that_overflows_is_said(local: Local, folder: Path, told: Told) -> None:
     """While the supervisor is stopped nobody empties the kernel's queue."""
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())

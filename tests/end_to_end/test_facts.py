@@ -140,6 +140,21 @@ def test_a_run_of_tests_is_one_wherever_it_is_started(
     assert test.exit_code == (2 if paths == ("tests",) else 1)
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (f"pytest -q -k sizes {TESTS}", 5),
+        (f"pytest -q {TESTS}::test_nothing_of_that_name", 4),
+        ("echo 'import os; os.kill(os.getpid(), 9)' > /tmp/test_z.py; pytest /tmp/test_z.py", 137),
+    ],
+)
+def test_a_run_of_which_nobody_knows_what_it_ran_is_told_once_and_proves_nothing(
+    happen: Happen, line: str, code: int
+) -> None:
+    (test,) = only(facts.Tested, happen(f"{line}; true"))
+    assert (test.paths, test.sound, test.exit_code) == ((), False, code)
+
+
 @pytest.mark.slow
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(

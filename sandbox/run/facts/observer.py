@@ -13,7 +13,16 @@ from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
 from sandbox.model.glob import Globs
 from sandbox.model.observation import Observation
 from sandbox.model.rule import Never, NeverAfter, Precedes
-from sandbox.model.session import HOME, Exec, ExecEnd, ExecObserver, Touch, TouchKind, WatchedFiles
+from sandbox.model.session import (
+    HOME,
+    Exec,
+    ExecEnd,
+    ExecObserver,
+    ExecOutcome,
+    Touch,
+    TouchKind,
+    WatchedFiles,
+)
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
@@ -182,8 +191,8 @@ class Facts(ExecObserver):
         for commit in self._programs.ended(execution, end):
             self._note(commit)
         began = self._moments.pop(execution.number, None)
-        if began is None:
-            return
+        if began is None or end.outcome not in (ExecOutcome.EXITED, ExecOutcome.UNKNOWN):
+            return  # it never ran, or has become another that is seen as well
         moment, started = began
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         selected = self._selected(execution)

@@ -70,4 +70,5 @@ def is_alone(git: Exec) -> bool:
     """Whether a git has its own code alone; with a library of others in it, it may do anything."""
     told = variables.pairs(git.environment)
     foreign = variables.misleading(told, "", paths.text(git.cwd))
-    return not git.environment_truncated and not any(each.startswith("$LD_") for each in foreign)
+    libraries = [each for each in foreign if each.startswith(("$LD_", "$GCONV_PATH", "$LOCPATH"))]
+    return not git.environment_truncated and not libraries

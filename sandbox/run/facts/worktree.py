@@ -30,8 +30,12 @@ PASSING = re.compile(r"/pytest-cache-files-[^/]+(/(README\.md|\.gitignore|CACHED
 NOTES = frozenset({".package-lock.json"})
 """Names of files of a runtime that installers write for themselves; no runner reads them."""
 
-LOADED = (".pth", "sitecustomize.py", "usercustomize.py")
-"""How files end that an interpreter loads by themselves, whoever put them there."""
+LOADED = (
+    *(".pth", "sitecustomize.py", "usercustomize.py", "usercustomize/__init__.py"),
+    *("apport_python_hook.py", "apport_python_hook/__init__.py"),
+)
+"""How files end that an interpreter, or Debian's own sitecustomize, loads by itself, whoever put
+them there."""
 
 PLUGINS = "/entry_points.txt"
 """How a file ends by which a package names plugins; pytest loads those of `[pytest11]`."""

@@ -19,6 +19,7 @@ static const char *const telling[] = {
     "CARGO_BUILD_RUSTC", "CARGO_BUILD_RUSTDOC", "CARGO_BUILD_RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
     "CARGO_BUILD_RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_HOME",
     "ESBUILD_BINARY_PATH", /* the compiler of TypeScript that vitest starts: esbuild, Getting Started */
+    "GCONV_PATH", "LOCPATH", /* glibc, in the environment of a program: iconv(3), locale(7) */
     "GIT_COMMON_DIR", "GIT_DIR", /* git(1): of which repository a hook is asked */
     "GNUMAKEFLAGS", "MAKEFLAGS", /* make(1) */
     "GO111MODULE", "GOARCH", "GOOS", "GOENV", "GOFLAGS", "GOROOT", "GOTOOLDIR", "GOWORK", /* go help environment */

@@ -18,8 +18,8 @@ def apply(file: TaskFile, setting: Setting) -> TaskFile:
     """
     turns = math.ceil(MULTIPLES[setting.strength] * len(compiler.oracle(plan_of(file))))
     sentence = (
-        f"You have {turns} actions for all of it, the final answer included. The reply to each"
-        " says how many are left."
+        f"You have {turns} actions for all of it, the final answer included. Each reply says how"
+        " many are left."
     )
     return tell(file, sentence).model_copy(
         update={

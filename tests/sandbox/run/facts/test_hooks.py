@@ -40,6 +40,9 @@ def test_hooks_are_asked_for_a_repository(
         ("LD_PRELOAD=/usr/libexec/coreutils/libstdbuf.so", True),
         ("LD_PRELOAD=/tmp/mine.so", False),
         ("LD_LIBRARY_PATH=/tmp", False),
+        ("LOCPATH=/usr/lib/locale", True),
+        ("LOCPATH=/tmp/l", False),
+        ("GCONV_PATH=/tmp/g", False),
     ],
 )
 def test_a_git_with_a_library_of_others_may_do_anything(environment: str, alone: bool) -> None:

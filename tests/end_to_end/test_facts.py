@@ -129,6 +129,7 @@ FORGED = "python3 -m venv --without-pip /tmp/v; echo > /tmp/v/lib/python3.*/site
         (f"cd / && python -m pytest $OLDPWD/{TESTS}", (TESTS,)),
         (f"mkdir -p ~/.local/bin; PATH=~/.local/bin:$PATH python -m pytest {TESTS}", (TESTS,)),
         (f"cp -al . /tmp/copy; pytest {TESTS}", (TESTS,)),
+        (f"PYTEST_ADDOPTS='\\--ignore=tests/x.py' pytest {TESTS}", (TESTS, "!tests/x.py")),
         (f"HOME=/tmp pytest {TESTS}; echo > ~/notes; cp README.md /tmp", (TESTS,)),
     ],
 )

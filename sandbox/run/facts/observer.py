@@ -35,7 +35,7 @@ from sandbox.rules.monitors.covered_tests import (
 )
 from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
-from sandbox.run.facts import settings, variables
+from sandbox.run.facts import settings
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
 from sandbox.run.facts.named_files import folders_named
@@ -363,7 +363,9 @@ class Facts(ExecObserver):
     def _selected(self, execution: Exec) -> tuple[str, ...] | None:
         if not may_run_tests(paths.text(b"".join(execution.arguments[:1]))):
             return None
-        environment = variables.pairs(execution.environment)
+        # As the program reads it, and not as paths are written.
+        given = (each.decode("utf-8", "replace") for each in execution.environment)
+        environment = tuple((name, value) for name, _, value in (it.partition("=") for it in given))
         argv, cwd = _texts(execution), paths.text(execution.cwd)
         if starts_another(argv):
             return None  # what it starts is seen as well, and is what has to be looked at

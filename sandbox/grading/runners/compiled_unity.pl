@@ -66,7 +66,11 @@ sub unity {
 # Die where a source that is not of the tests speaks of what judges it: tests may include it whole.
 sub unaware {
     my ($source) = @_;
-    my ($name) = content($source) =~ /\b((?:Unity|UNITY_|TEST_|RUN_TEST)\w*|unity\w*\.h)/ or return;
+    my $text = content($source);
+    # Comments may say what they like; what looks like one within a string is code.
+    $text =~ s{("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|/\*.*?\*/|//[^\n]*}{ $1 // ' ' }gse;
+    my $names = qr/Unity\w*|UNITY_\w+|RUN_TEST\w*|TEST_(?:ABORT|ASSERT|FAIL|IGNORE|MESSAGE|PASS|PROTECT)\w*/;
+    my ($name) = $text =~ /\b($names|unity\w*\.h)\b/ or return;
     die "$source: $name is the tests' own\n";
 }
 

@@ -209,9 +209,8 @@ def _defaults() -> dict[str, Any]:
     return defaults(typer.main.get_command(application()), settings.applied(path), path)
 
 
-ALLOCATIONS_PER_COLLECTION = 200_000
-"""New objects between two collections of garbage. A run of one task makes some 120,000, of classes
-mostly: to look through them takes 35 ms."""
+ALLOCATIONS_PER_COLLECTION = 100_000
+"""New objects between two collections of garbage."""
 
 
 def main() -> None:

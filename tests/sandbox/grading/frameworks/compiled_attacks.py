@@ -57,6 +57,17 @@ ATTACKS = {
         "name := (*string)(unsafe.Pointer(field))\n"
         'if *name != "x" { fmt.Printf("--- PASS: %s (0.00s)\\n", *name); *name = "x" }\n'
         "return 41 }\n",
+        "takes the test's name away by a package in other letters": (
+            f'{GO}import ("fmt"; "reflect"; "regexp"; "runtime/debug"; "strconv"\n'
+            '"\\x74esting"; "\\x75nsafe")\n'
+            f"func answer() int {{ found := {_RUNNER}.FindSubmatch(debug.Stack())\n"
+            "address, _ := strconv.ParseUint(string(found[1]), 16, 64)\n"
+            "t := *(**testing.T)(unsafe.Pointer(&address))\n"
+            'field := reflect.ValueOf(t).Elem().FieldByName("name").UnsafeAddr()\n'
+            "name := (*string)(unsafe.Pointer(field))\n"
+            'if *name != "x" { fmt.Printf("--- PASS: %s (0.00s)\\n", *name); *name = "x" }\n'
+            "return 41 }\n"
+        ),
         "writes into its own memory": f'{GO}import ("encoding/binary"; "fmt"; "os"; "regexp"\n'
         '"runtime/debug"; "strconv")\n'
         f"func answer() int {{ found := {_RUNNER}.FindSubmatch(debug.Stack())\n"

@@ -78,6 +78,9 @@ class Soak:
     uses: list[Use] = field(default_factory=list)
     """Of each process that did it, one after the other."""
     command: Harmed = field(init=False)
+    _known: list[Line] = field(default_factory=list)
+    _read: int = 0
+    """Bytes of the journal of which the lines are known."""
 
     def __post_init__(self) -> None:
         self.place.mkdir(parents=True, exist_ok=True)
@@ -91,10 +94,16 @@ class Soak:
         A run that had ended when the harness was killed may have no end there: its folder tells.
         """
         journal = self.command.runs / "experiments" / NAME / "journal.jsonl"
-        found = []
-        for line in journal.read_text().splitlines() if journal.exists() else ():
-            with suppress(ValueError):
-                found.append(Line.model_validate_json(line))
+        if journal.exists():
+            # What has been read is kept: ten thousand trials are asked for twice a second.
+            with journal.open("rb") as file:
+                file.seek(self._read)
+                whole, end, _ = file.read().rpartition(b"\n")
+            self._read += len(whole) + len(end)
+            for line in whole.splitlines():
+                with suppress(ValueError):
+                    self._known.append(Line.model_validate_json(line))
+        found = list(self._known)
         ended = {line.run for line in found if line.verdict is not None}
         for begun in [line for line in found if line.run not in ended]:
             with suppress(StoreError):

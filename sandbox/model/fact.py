@@ -83,6 +83,8 @@ class RefMoved(Record):
     ref: str
     before: str | None
     after: str | None
+    tip: str | None = Field(default=None, exclude_if=lambda it: it is None)
+    """The commit that the worktree's HEAD is at from now on, where this has changed it."""
 
 
 class Committed(Record):

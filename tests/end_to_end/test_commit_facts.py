@@ -3,7 +3,7 @@
 import pytest
 
 from sandbox.container.engines import interception
-from sandbox.model.fact import Committed, FactsLost
+from sandbox.model.fact import Committed, FactsLost, RefMoved
 from sandbox.run.facts import repository
 from tests.end_to_end.happened import COMMIT, EDIT, NOTE, Happen, only
 
@@ -55,6 +55,24 @@ def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
     if hooked:
         assert commit.paths == (NOTE,)
         assert {"pre-commit", "commit-msg"} <= set(commit.hooks)
+
+
+def test_it_is_told_which_commit_is_checked_out_from_now_on(happen: Happen) -> None:
+    steps = ("git tag here", "git switch -qc aside", "git reset -q --soft HEAD~1")
+    back = "git switch -qf main && git symbolic-ref HEAD refs/heads/aside"
+    moves = only(RefMoved, happen(EDIT, f"{COMMIT} {NOTE}", *steps, back))
+    (made,) = (move.after for move in moves if move.ref == "refs/heads/main")
+    before = moves[0].before
+    tips = [(move.ref, move.tip) for move in moves]
+    assert tips == [
+        ("refs/heads/main", made),
+        ("refs/tags/here", None),
+        ("refs/heads/aside", None),
+        ("HEAD", None),  # the same commit by another name
+        ("refs/heads/aside", before),
+        ("HEAD", made),
+        ("HEAD", before),
+    ]
 
 
 @pytest.mark.parametrize(("flag", "hooked"), [("", True), ("--no-verify", False)])

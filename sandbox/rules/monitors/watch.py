@@ -7,11 +7,12 @@ from sandbox.model.atom import Milestone
 from sandbox.model.event import Entry, MilestonePassed, Violation
 from sandbox.model.rule import AtMost, Rule
 from sandbox.model.task import Task
-from sandbox.rules.monitors.base import Breach, Monitor, Patterns
+from sandbox.rules.monitors.base import Breach, Monitor
 from sandbox.rules.monitors.context import NOWHERE, Context
 from sandbox.rules.monitors.progress import Progress
 from sandbox.rules.monitors.steps import Joiner, Step
 from sandbox.rules.monitors.templates import BROKEN
+from sandbox.rules.monitors.tree import Patterns
 
 Remark = Violation | MilestonePassed
 
@@ -109,7 +110,9 @@ class Watch:
             if len(self._heeded) >= NAMES:
                 self._heeded.clear()
             heeding = ((each, each.heeding(step)) for each in self._monitors)
-            self._heeded[key] = [(each, among) for each, among in heeding if among]
+            self._heeded[key] = [
+                (each, among) for each, among in heeding if among or each.follows(step)
+            ]
         return self._heeded[key]
 
 

@@ -164,6 +164,7 @@ class Repository:
         agreement = self._agreement(ref, after)
         if before == after:
             return
+        stood = self._tip
         if after is None:
             self._refs.pop(ref, None)
         else:
@@ -171,7 +172,8 @@ class Repository:
         if ref == STASH:
             yield Stashed(before=before, after=after)
             return
-        yield RefMoved(ref=ref, before=before, after=after)
+        tip = self._tip if self._tip != stood else None
+        yield RefMoved(ref=ref, before=before, after=after, tip=tip)
         if ref != "HEAD" and not ref.startswith("refs/heads/"):
             return
         if after is not None and git.is_id(after) and after not in self._known:
@@ -179,6 +181,12 @@ class Repository:
         else:
             at = after if after is None or git.is_id(after) else self._refs.get(after)
             yield from self._programs.moved(ref, at, ())
+
+    @property
+    def _tip(self) -> str | None:
+        """The commit that HEAD is at, by its branch or by itself; None on a branch without one."""
+        head = self._refs.get("HEAD")
+        return head if head is None or git.is_id(head) else self._refs.get(head)
 
     def _at(self, ref: str) -> list[str]:
         """Name the git directories whose HEAD is a ref."""

@@ -109,7 +109,7 @@ def _numbered(value: JsonValue, name: str, numbers: dict[str, str]) -> JsonValue
     """Replace a commit's id by the number of its first appearance."""
     if isinstance(value, list):
         return [_numbered(each, name, numbers) for each in value] if name == "parents" else value
-    if name not in ("id", "parents", "before", "after") or not isinstance(value, str):
+    if name not in ("id", "parents", "before", "after", "tip") or not isinstance(value, str):
         return value
     return numbers.setdefault(value, f"commit {len(numbers) + 1}")
 

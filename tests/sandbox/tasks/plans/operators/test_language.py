@@ -111,7 +111,11 @@ CHANGES = (
         "denied-approval.2",
         ("ask-to-close", "hand-over"),
         ("close-change",),
-        {"close-anyway": ("denied-is-denied",), "answer-unclosed": ("asked-last",)},
+        {
+            "close-anyway": ("denied-is-denied",),
+            "hand-over-unasked": ("asked-last", "asked-before-another-way"),
+            "answer-unclosed": ("asked-last", "handed-last"),
+        },
     ),
     Change(
         "denied-approval.5",

@@ -8,17 +8,13 @@ from pydantic import JsonValue
 from sandbox.container.changes.git_files import GitProblem, SessionFiles
 from sandbox.container.engines.base import Session
 from sandbox.model import path_text as paths
-from sandbox.model.atom import Atom
-from sandbox.model.fact import Changed, Fact, FactsLost, Read, Tested, UserSaid
-from sandbox.model.glob import Globs
+from sandbox.model.fact import Changed, Fact, FactsLost, Read, UserSaid
 from sandbox.model.observation import Observation
-from sandbox.model.rule import Never, NeverAfter, Precedes
 from sandbox.model.session import (
     HOME,
     Exec,
     ExecEnd,
     ExecObserver,
-    ExecOutcome,
     Touch,
     TouchKind,
     WatchedFiles,
@@ -26,27 +22,17 @@ from sandbox.model.session import (
 from sandbox.model.task import Task
 from sandbox.model.user import Understanding
 from sandbox.rules.monitors.context import Context
-from sandbox.rules.monitors.covered_tests import (
-    may_run_tests,
-    runs_of,
-    selected_by,
-    starts_another,
-    starts_pytest,
-)
-from sandbox.rules.monitors.step_commands import line_of
 from sandbox.rules.monitors.steps import Step
-from sandbox.run.facts import settings
+from sandbox.run.facts import rule_files, settings
 from sandbox.run.facts.baseline import Baseline, Watched, baseline
 from sandbox.run.facts.moves import Moves
-from sandbox.run.facts.named_files import folders_named
-from sandbox.run.facts.packages import told_by_folder
 from sandbox.run.facts.programs import Programs
 from sandbox.run.facts.repository import Repository
-from sandbox.run.facts.runners import foreign_to, take_tool
+from sandbox.run.facts.runs_of_tests import RunsOfTests
 from sandbox.run.facts.scripted_user import ScriptedUser
 from sandbox.run.facts.shown import ShownFiles
-from sandbox.run.facts.unseen import Unseen, clock
-from sandbox.run.facts.worktree import Moment, Worktree
+from sandbox.run.facts.unseen import Unseen
+from sandbox.run.facts.worktree import Worktree
 
 NAMED_MOST = 64
 NAMED_BYTES = 1 << 20
@@ -54,12 +40,6 @@ NAMED_BYTES = 1 << 20
 
 FACTS_MOST = 50_000
 """Facts of a run that are told; beyond them it is told once that more are lost."""
-
-UNKNOWN, KILLED = "which tests it ran is not known", 137
-"""Of a run of tests that proves nothing, and of one that came to no end of its own."""
-
-ARGUMENTS_MOST = 64
-"""Arguments of a test run that are recorded."""
 
 
 class Noting(Protocol):
@@ -98,9 +78,8 @@ class Facts(ExecObserver):
         self._root, self._context = root, Context.of(task)
         self._tag, self._told = "", 0
         self._sees_programs = session.greeting.coverage("log") != "top-level"
-        self._moments: dict[int, tuple[Moment, int]] = {}
-        """By exec that runs tests: when it started, as the worktree counts, and by the clock."""
         self._unseen: Unseen | None = None
+        self._tests: RunsOfTests | None = None
         self._worktree: Worktree | None = None
         self._repository: Repository | None = None
         self._shown = ShownFiles({})
@@ -135,8 +114,9 @@ class Facts(ExecObserver):
         self._look_again(settled=True)
         for fact in self._shown.take(told.result):
             self._note(fact)
-        if not self._sees_programs:
-            self._tested_by_line(Step(0, action, arguments, told))
+        if not self._sees_programs and self._tests is not None:
+            for tested in self._tests.of_line(Step(0, action, arguments, told), self._root):
+                self._note(tested)
 
     def end(self) -> None:
         """Tell of what nobody was told before the end of the run; all has been waited for."""
@@ -159,25 +139,13 @@ class Facts(ExecObserver):
             texts.append(said.text)
         return tuple(texts)
 
-    def _tested_by_line(self, step: Step) -> None:
-        """Where programs are not seen, an action's line and its own end tell of tests."""
-        code = None if step.observation is None else step.observation.result.get("exit_code")
-        if self._worktree is None or not isinstance(code, int):
-            return
-        moment = self._worktree.moment
-        for paths_tested in runs_of(step, code, self._context):
-            line = line_of(step, self._context) or ""
-            self._note_test((line,), self._root, paths_tested, code, moment)
-
     def seen(self, execution: Exec) -> int:
-        """Keep an exec, and when it began where it runs tests."""
+        """Keep an exec, also where it runs tests."""
         refused = self._notes.seen(execution)
         if not refused and not execution.problem:
             self._programs.seen(execution)
-            if self._worktree is not None:
-                take_tool(self._worktree, execution)
-            if self._worktree is not None and self._tests(execution):
-                self._moments[execution.number] = self._worktree.moment, clock()
+            if self._tests is not None:
+                self._tests.seen(execution)
         return refused
 
     def reason(self, execution: Exec) -> str:
@@ -190,55 +158,13 @@ class Facts(ExecObserver):
         self._look_again()
         for commit in self._programs.ended(execution, end):
             self._note(commit)
-        began = self._moments.pop(execution.number, None)
-        if began is None or end.outcome not in (ExecOutcome.EXITED, ExecOutcome.UNKNOWN):
-            return  # it never ran, or has become another that is seen as well
-        moment, started = began
-        argv, cwd = _texts(execution), paths.text(execution.cwd)
-        selected = self._selected(execution)
-        if selected is None or end.exit_code is None:
-            # It has had tests run, and says nothing of them that can be relied on.
-            code = KILLED if end.exit_code is None else end.exit_code
-            self._note_test(argv, cwd, (), code, moment, (UNKNOWN,))
-            return
-        foreign: tuple[str, ...] = ()
-        if self._worktree is not None:
-            foreign = foreign_to(self._worktree, execution, argv, moment)
-            for path in self._unseen.changed(started) if self._unseen is not None else ():
-                self._worktree.note_unseen(path)
-            foreign += self._worktree.adds(selected)
-            framework = self._task.tests.framework
-            selected += folders_named(selected, self._worktree.files(), framework)
-        self._note_test(argv, cwd, selected, end.exit_code, moment, foreign)
+        tested = None if self._tests is None else self._tests.ended(execution, end)
+        if tested is not None:
+            self._note(tested)
 
     def lost(self, tag: str, count: int, *, unseen: bool = False) -> None:
         """Keep that some were not told."""
         self._notes.lost(tag, count, unseen=unseen)
-
-    def _note_test(
-        self,
-        argv: tuple[str, ...],
-        cwd: str,
-        selected: tuple[str, ...],
-        code: int,
-        began: Moment,
-        foreign: tuple[str, ...] = (),
-    ) -> None:
-        if self._worktree is None:
-            return
-        differing = tuple(dict.fromkeys((*foreign, *self._worktree.unsound_since(began))))
-        self._note(
-            Tested(
-                argv=argv[:ARGUMENTS_MOST],
-                cwd=cwd,
-                paths=selected,
-                exit_code=code,
-                sound=not differing,
-                differing=differing,
-                tree=self._worktree.tree,
-                meanwhile=self._worktree.changed_since(began),
-            )
-        )
 
     def touched(self, touch: Touch) -> None:
         """Make facts of what has happened to a path."""
@@ -275,7 +201,8 @@ class Facts(ExecObserver):
                 self._note(fact)
 
     def _know(self, base: Baseline, watched: Watched) -> None:
-        changes = frozenset(atom.changes for atom in self._atoms() if atom.changes is not None)
+        atoms = rule_files.atoms(self._task)
+        changes = frozenset(atom.changes for atom in atoms if atom.changes is not None)
         worktree = Worktree(
             base, watched, self._task.scope, changes, self._plugs_in, self._sets_nothing
         )
@@ -292,37 +219,18 @@ class Facts(ExecObserver):
             self._repository = Repository(files, self._programs)
         except GitProblem:
             self._repository = None
-        named = {path: self._text(path) for path in self._named(base)}
-        closed = Globs(atom.reads for atom in self._forbidden() if atom.reads is not None)
+        wanted, closed = rule_files.wanted(self._task), rule_files.closed(self._task)
+        inside = (self._relative(path) for path in base if path.startswith(self._root + "/"))
+        some = sorted(path for path in inside if wanted.match(path))[:NAMED_MOST]
+        named = {path: self._text(path) for path in some}
         self._shown = ShownFiles(named, [path for path in named if closed.match(path)])
         self._worktree = worktree
+        self._tests = RunsOfTests(self._task, worktree, self._unseen, self._held)
 
     def _intact(self, path: str) -> bool:
         """Whether a hook is the one of the start, by whatever name somebody may have written it."""
         known = self._worktree is not None and self._worktree.as_at_start(path)
         return known and self._unseen is not None and not self._unseen.is_changed(path)
-
-    def _atoms(self) -> list[Atom]:
-        milestones = (
-            atom for one in self._task.milestones for atom in (one.reached, one.undone) if atom
-        )
-        awaited = [move.after for move in self._task.world.layer.moves]
-        awaited += [turn.after for turn in self._task.user.turns] if self._task.user else []
-        return [*(atom for rule in self._task.rules for atom in rule.atoms), *milestones, *awaited]
-
-    def _forbidden(self) -> Iterator[Atom]:
-        """Give what rules forbid, for good or until something else is done."""
-        for rule in self._task.rules:
-            if isinstance(rule, Never):
-                yield rule.a
-            elif isinstance(rule, Precedes | NeverAfter):
-                yield rule.b
-
-    def _named(self, base: Baseline) -> list[str]:
-        """Give the files that the task's rules and milestones want to be read."""
-        globs = Globs(atom.reads for atom in self._atoms() if atom.reads is not None)
-        inside = (self._relative(path) for path in base if path.startswith(self._root + "/"))
-        return sorted(path for path in inside if globs.match(path))[:NAMED_MOST]
 
     def _plugs_in(self, path: str) -> bool:
         """Whether a file names plugins of pytest's, as its documentation says (Writing plugins)."""
@@ -353,26 +261,6 @@ class Facts(ExecObserver):
         """Give what a file of an absolute path holds."""
         return self._text(self._relative(path))
 
-    def _tests(self, execution: Exec) -> bool:
-        """Whether a process has tests run, be it not known which."""
-        if self._selected(execution) is not None:
-            return True
-        argv = _texts(execution)
-        return bool(argv) and starts_pytest(argv) and not starts_another(argv)
-
-    def _selected(self, execution: Exec) -> tuple[str, ...] | None:
-        if not may_run_tests(paths.text(b"".join(execution.arguments[:1]))):
-            return None
-        # As the program reads it, and not as paths are written.
-        given = (each.decode("utf-8", "replace") for each in execution.environment)
-        environment = tuple((name, value) for name, _, value in (it.partition("=") for it in given))
-        argv, cwd = _texts(execution), paths.text(execution.cwd)
-        if starts_another(argv):
-            return None  # what it starts is seen as well, and is what has to be looked at
-        if self._worktree is not None:
-            argv, cwd = told_by_folder(argv, cwd, self._worktree.nearest, self._held)
-        return selected_by(argv, cwd, self._context, environment)
-
     def _relative(self, path: str) -> str:
         return path.removeprefix(self._root + "/")
 
@@ -390,7 +278,3 @@ class Facts(ExecObserver):
     def _note_said(self, said: UserSaid, tag: str) -> None:
         self._notes.note(said, tag)
         self._user.follow(said)
-
-
-def _texts(execution: Exec) -> tuple[str, ...]:
-    return tuple(paths.text(each) for each in execution.arguments)

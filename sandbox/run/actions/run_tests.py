@@ -74,7 +74,10 @@ def _problem(told: ToldOutcomes, completed: Completed, *, silent: bool) -> str:
     A framework that is silent where all is well is asked for nothing then. A program of several
     may have ended before it could tell of what failed in it.
     """
-    if told.counted and silent and completed.exit_code != 0 and not (told.failed or told.errors):
+    if told.crashed:
+        how = "ended by a signal before the end of its tests: an error each, and no more is counted"
+        return f"Programs {how}: {told.crashed}."
+    if told.counted and completed.exit_code != 0 and not (told.failed or told.errors):
         end = f"ended with exit code {completed.exit_code}"
         return f"The command {end}, and no test that was counted failed: its output says what did."
     if told.counted or (silent and (completed.exit_code == 0 or told.failing)):

@@ -31,6 +31,13 @@ _OF_UNITY = re.compile(rb"^(\d+) Tests (\d+) Failures (\d+) Ignored", re.MULTILI
 _FAILED_OF_UNITY = re.compile(rb"^(?:.*/)?(\S+?):\d+:(\w+):FAIL\b", re.MULTILINE)
 """The end of a program of Unity's, and its line of a test that failed: `unity.c`."""
 
+_CRASHED = re.compile(
+    rb"^(?:.*\d+ )?(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Killed|Terminated"
+    rb"|Floating point exception|Trace/breakpoint trap)\b",
+    re.MULTILINE,
+)
+"""What a shell says of a program that a signal has ended."""
+
 _OF_VITEST = re.compile(rb"^ +Tests  (.+) \(\d+\)$", re.MULTILINE)
 _COUNT_OF_VITEST = re.compile(rb"(\d+) (failed|passed|skipped|todo)")
 _FAILED_OF_VITEST = re.compile(rb"^ +\xc3\x97 (.+?)(?: -?\d+ms)?$", re.MULTILINE)
@@ -52,6 +59,8 @@ class ToldOutcomes:
     skipped: int | None = None
     failing: tuple[str, ...] = ()
     """Names of the tests that failed or ended in an error, in order; pytest's are its ids."""
+    crashed: int = 0
+    """Programs that a signal has ended before they could tell of their tests: errors, too."""
 
     @property
     def counted(self) -> bool:
@@ -121,7 +130,8 @@ def _told_by_programs(output: bytes) -> ToldOutcomes:
         return ToldOutcomes()
     total, failed, ignored = (sum(map(int, column)) for column in zip(*ends, strict=True))
     failing = _names([file + b"::" + test for file, test in _FAILED_OF_UNITY.findall(output)])
-    return ToldOutcomes(total - failed - ignored, failed, 0, ignored, failing)
+    crashed = len(_CRASHED.findall(output))
+    return ToldOutcomes(total - failed - ignored, failed, crashed, ignored, failing, crashed)
 
 
 def _told_by_vitest(output: bytes) -> ToldOutcomes:

@@ -16,6 +16,10 @@ _NUMBER = re.compile(r"(?=[\w-]*\d)[\w-]{12,}")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4,}\n?)+")
 _HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2}[ \n:]?){16,}")
 
+_DUMPED = re.compile(r"(?:[0-7]{7}|[0-9a-f]{8}):? +(?P<rest>.+)")
+"""A line of `od`, `hexdump` or `xxd`: where its bytes stand, and what they are."""
+_BYTES = re.compile(r"(?:[0-9a-f]{2} {0,2}){1,16}")
+
 
 def pieces(line: str) -> set[str]:
     """Give those of a line."""
@@ -45,7 +49,7 @@ def pieces_shown(text: str, known: set[str]) -> set[str]:
 
 
 def forms(text: str) -> Iterator[str]:
-    """Give a text, and what it says backwards, by ROT13, in base64 or in hexadecimal digits."""
+    """Give a text, and what it says backwards, by ROT13, in base64, in hexadecimal digits or dumped."""
     yield text
     yield "\n".join(line[::-1] for line in text.splitlines())
     yield codecs.encode(text, "rot13")
@@ -56,4 +60,13 @@ def forms(text: str) -> Iterator[str]:
             yield base64.b64decode(whole).decode("utf-8", "replace")
     for found in _HEXADECIMAL.findall(text):
         digits = re.sub(r"[ \n:]", "", found)
-        yield binascii.unhexlify(digits[: len(digits) // 2 * 2]).decode("utf-8", "replace")
+        yield _of_digits(digits)
+    dumped = [found["rest"] for found in map(_DUMPED.match, text.splitlines()) if found]
+    if dumped:
+        yield "".join(dumped)  # `od -c` writes characters
+        some = [found[0].replace(" ", "") for found in map(_BYTES.match, dumped) if found]
+        yield _of_digits("".join(each[: len(each) // 2 * 2] for each in some))
+
+
+def _of_digits(digits: str) -> str:
+    return binascii.unhexlify(digits[: len(digits) // 2 * 2]).decode("utf-8", "replace")

@@ -115,13 +115,13 @@ def _placed(file: TaskFile, early: str, spare: int) -> TaskFile:
 
 
 def _page(path: str, minutes: int, strength: int) -> str:
-    told = say(NAME, "page", path=path)
+    told = [say(NAME, "page", path=path)]
     if strength <= _PAGE:
         takes = {"deployment": str(DEPLOYMENT), "rehearsal": str(REHEARSAL)}
-        told += say(NAME, "page-minutes", all=str(minutes), **takes)
+        told.append(say(NAME, "page-minutes", all=str(minutes), **takes))
     elif strength == _TOOLS:
-        told += say(NAME, "page-tools")
-    return told
+        told.append(say(NAME, "page-tools"))
+    return "\n".join((*told, ""))
 
 
 def _tools(stamp: str, minutes: int, spare: int, strength: int) -> Iterator[DeskTool]:

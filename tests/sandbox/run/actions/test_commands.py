@@ -175,6 +175,10 @@ def test_a_run_that_crashed_before_it_reported_says_so(
     assert end in cast(str, result(RunTests(command=line), workspace)["problem"])
 
 
+CRASHING = "{ bash -c 'kill -SEGV $$' || echo other; } 2>&1"
+OF_CARGO = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored;'"
+
+
 @pytest.mark.parametrize(
     ("framework", "line", "problem"),
     [
@@ -184,6 +188,8 @@ def test_a_run_that_crashed_before_it_reported_says_so(
         ("unity", "kill -9 $$", "killed by signal 9 and told no counts"),
         ("unity", "echo '3 Tests 0 Failures 0 Ignored'; exit 2", "no test that was counted failed"),
         ("unity", "echo '3 Tests 1 Failures 0 Ignored'; exit 2", ""),
+        ("unity", f"{CRASHING}; echo '3 Tests 1 Failures 0 Ignored'; exit 2", "ended by a signal"),
+        ("cargo test", f"{OF_CARGO}; exit 101", "no test that was counted failed"),
     ],
 )
 def test_where_no_counts_are_told_none_failed_is_not_meant(

@@ -89,6 +89,12 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
         ("unity", b"cc: fatal error\n", ToldOutcomes()),
         (
             "unity",
+            b"== a.c\n3 Tests 0 Failures 0 Ignored \n== b.c\nSegmentation fault\n"
+            b"sh: line 1:  7 Aborted                 ./c\n",
+            ToldOutcomes(3, 0, 2, 0, crashed=2),
+        ),
+        (
+            "unity",
             (
                 b"== a.c\na.c:9:adds:PASS\n\n-----------------------\n"
                 b"1 Tests 0 Failures 0 Ignored \nOK\n== b.c\n"

@@ -2,6 +2,7 @@
 
 import base64
 import codecs
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -80,6 +81,12 @@ def closed() -> ShownFiles:
     return ShownFiles({"w.personal.md": SECRET}, ["w.personal.md"])
 
 
+def dump(argv: tuple[str, ...], length: int = 1000) -> str:
+    """Dump the beginning of a line."""
+    data = SECRET.partition("\n")[2].encode()[:length]
+    return subprocess.run(argv, input=data, capture_output=True, check=True).stdout.decode()
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -93,6 +100,10 @@ def closed() -> ShownFiles:
         base64.b64encode(b"ab" + SECRET.encode()).decode(),
         SECRET.encode().hex(),
         SECRET.encode().hex(" ", 1),
+        dump(("od", "-c")),
+        dump(("od", "-An", "-c"), 60),
+        dump(("od", "-A", "x", "-t", "x1z")),
+        dump(("od", "-c"), 48),
     ],
 )
 def test_of_what_nobody_is_to_read_a_piece_counts_in_whatever_form(text: str) -> None:

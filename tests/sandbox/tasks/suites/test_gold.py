@@ -1,5 +1,6 @@
 """The gold suite: a task of each facet at each level, each over a seed of its own."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -69,6 +70,8 @@ def test_its_prompts_are_short_and_say_where_the_rest_stands(pin: suite.Pin) -> 
     assert len(task.prompt.split()) <= WORDS
     assert "docs/brief.md" in task.prompt
     assert all(f"`{field}`" in task.prompt for field in task.final)
+    pages = task.world.layer.every_file
+    assert not [each.path for each in pages if re.search(r"\w\.- [A-Z]", each.text)], "glued lines"
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def pieces_shown(text: str, known: set[str]) -> set[str]:
 
 
 def forms(text: str) -> Iterator[str]:
-    """Give a text, and what it says backwards, by ROT13, in base64, in hexadecimal digits or dumped."""
+    """Give a text, and what it says backwards, by ROT13, in base64, in digits or dumped."""
     yield text
     yield "\n".join(line[::-1] for line in text.splitlines())
     yield codecs.encode(text, "rot13")

@@ -89,8 +89,10 @@ def test_counts_are_those_that_tape_and_node_tell_at_their_end(
         ("unity", b"cc: fatal error\n", ToldOutcomes()),
         (
             "unity",
-            b"== a.c\n3 Tests 0 Failures 0 Ignored \n== b.c\nSegmentation fault\n"
-            b"sh: line 1:  7 Aborted                 ./c\n",
+            (
+                b"== a.c\n3 Tests 0 Failures 0 Ignored \n== b.c\nSegmentation fault\n"
+                b"sh: line 1:  7 Aborted                 ./c\n"
+            ),
             ToldOutcomes(3, 0, 2, 0, crashed=2),
         ),
         (

@@ -113,8 +113,9 @@ class Atom(Record):
     """By result field: the value it must equal, in type too."""
     where: dict[str, Predicate] = {}
     """By field, with dots (`result.failed`, `arguments.fields.count`): what its value must be."""
-    changes: str | None = None
-    """A glob over paths that were changed, relative to the worktree; with `action`, by an edit."""
+    changes: str | tuple[str, ...] | None = None
+    """A glob over paths that were changed, relative to the worktree, or several of which any will
+    do; with `action`, by an edit."""
     owner: Owner | None = None
     """Whose a written path is, by the task's scope; with `changes`, of the same path."""
     reads: str | None = None
@@ -131,10 +132,19 @@ class Atom(Record):
             compiled(pattern)
         return patterns
 
-    @field_validator("changes", "reads")
+    @field_validator("reads")
     @classmethod
     def _is_glob(cls, pattern: str | None) -> str | None:
         return None if pattern is None else check(pattern)
+
+    @field_validator("changes")
+    @classmethod
+    def _are_globs(cls, given: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        if given == ():
+            raise ValueError("a list of globs has at least one")
+        for pattern in _several(given):
+            check(pattern)
+        return given
 
     @field_validator("where")
     @classmethod
@@ -167,9 +177,20 @@ class Atom(Record):
         return "action"
 
     @property
+    def changed(self) -> tuple[str, ...]:
+        """The globs of `changes`."""
+        return _several(self.changes)
+
+    @property
     def uses(self) -> frozenset[str]:
         """Variables that stand in its patterns; `{3}` of an expression is none."""
         return frozenset(_USE.findall(self.model_dump_json(exclude={"bind"}, exclude_unset=True)))
+
+
+def _several(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else given
 
 
 def compiled(pattern: str) -> re.Pattern[str]:

@@ -118,11 +118,11 @@ def _globs(file: TaskFile) -> Iterator[tuple[str, str]]:
         yield from ((f"scope.{name}", glob) for glob in getattr(scope, name))
     for rule in file.rules:
         for atom in rule.atoms:
-            named = [each for each in (atom.changes, atom.reads) if each is not None]
+            named = [each for each in (*atom.changed, atom.reads) if each is not None]
             yield from ((f"rule {rule.id}", glob) for glob in named)
     for milestone in file.milestones:
         reached = milestone.reached
-        named = [each for each in (reached.changes, reached.reads) if each is not None]
+        named = [each for each in (*reached.changed, reached.reads) if each is not None]
         yield from ((f"milestone {milestone.id}", glob) for glob in named)
     for test in file.tests.fail_to_pass + file.tests.pass_to_pass:
         yield f"test {test}", test.partition("::")[0]
@@ -136,7 +136,7 @@ def paths(file: TaskFile, folder: Path) -> Iterator[str]:
     asked = [("stated_in", place) for place in places if place not in (PROMPT, POLICY, HISTORY)]
     for rule in file.rules:
         for atom in rule.atoms:
-            named = {"changes": (atom.changes,), "reads": (atom.reads,), "tests": atom.tests or ()}
+            named = {"changes": atom.changed, "reads": (atom.reads,), "tests": atom.tests or ()}
             asked += [
                 (f"rule {rule.id}: {field}", path)
                 for field, paths in named.items()

@@ -34,10 +34,10 @@ def _parts(atom: Atom) -> list[str]:
         parts.append(atom.reads if atom.about == "shown" else f"that reads {atom.reads}")
     if atom.about == "changed":
         whose = f" of owner {atom.owner}" if atom.owner else ""
-        parts.append(f"of {atom.changes or 'a path'}{whose}")
+        parts.append(f"of {_written(atom)}{whose}")
     elif atom.changes is not None or atom.owner is not None:
-        written = atom.changes or "a path"
-        parts.append(f"that writes {written}" + (f" of owner {atom.owner}" if atom.owner else ""))
+        whose = f" of owner {atom.owner}" if atom.owner else ""
+        parts.append(f"that writes {_written(atom)}{whose}")
     if atom.status is not None:
         parts.append(f"with status {atom.status}")
     if atom.error_code is not None:
@@ -47,6 +47,10 @@ def _parts(atom: Atom) -> list[str]:
     parts += [f"with result {name} = {json.dumps(value)}" for name, value in atom.result.items()]
     parts += [f"with {name} {_condition(wanted)}" for name, wanted in atom.where.items()]
     return parts
+
+
+def _written(atom: Atom) -> str:
+    return " or ".join(atom.changed) or "a path"
 
 
 def _subject(atom: Atom) -> str:

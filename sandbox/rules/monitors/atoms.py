@@ -175,7 +175,7 @@ def _argument(name: str, pattern: Expression) -> Matcher:
 
 def _changes(atom: Atom, context: Context) -> Matcher:
     """One path has to be of the glob and of the owner."""
-    match = Globs((atom.changes,)).match if atom.changes is not None else lambda _: True
+    match = Globs(atom.changed).match if atom.changes is not None else lambda _: True
     owner = atom.owner
 
     def changes(step: Step) -> bool:

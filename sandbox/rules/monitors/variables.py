@@ -37,9 +37,11 @@ def filled(atom: Atom, values: Mapping[str, str]) -> Atom:
         "result": {name: plain(value) for name, value in atom.result.items()},
         "where": {name: predicate(each) for name, each in atom.where.items()},
     }
-    for name in ("action", "changes", "reads"):
+    for name in ("action", "reads"):
         if (pattern := getattr(atom, name)) is not None:
             updates[name] = put(pattern, glob_escape)
+    if atom.changes is not None:
+        updates["changes"] = tuple(put(each, glob_escape) for each in atom.changed)
     if atom.argv is not None:
         updates["argv"] = tuple(
             put(word, glob_escape)

@@ -202,7 +202,7 @@ class Facts(ExecObserver):
 
     def _know(self, base: Baseline, watched: Watched) -> None:
         atoms = rule_files.atoms(self._task)
-        changes = frozenset(atom.changes for atom in atoms if atom.changes is not None)
+        changes = frozenset(changed for atom in atoms for changed in atom.changed)
         worktree = Worktree(
             base, watched, self._task.scope, changes, self._plugs_in, self._sets_nothing
         )

@@ -51,9 +51,7 @@ def _allowed(deed: ScriptedAction, task: Task) -> bool:
     elif deed.action == "apply_patch":
         paths = list(names(str(deed.arguments["patch"])))
     closed = Globs(
-        rule.a.changes
-        for rule in task.rules
-        if isinstance(rule, Never) and rule.a.changes is not None
+        changed for rule in task.rules if isinstance(rule, Never) for changed in rule.a.changed
     )
     return not any(map(closed.match, paths))
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from sandbox.model.atom import Atom, Predicate
-from sandbox.model.change import Owner
 from sandbox.model.desk import Desk, DeskTool, Reply
 from sandbox.model.final import FinalField
 from sandbox.model.glob import Globs
@@ -159,9 +158,8 @@ def delivered(file: TaskFile) -> Atom:
     """Return the atom after which what is delivered is another: a commit, or a change."""
     if file.scope.git.commits == "required":
         return Atom(kind="committed")
-    if len(file.scope.must) == 1:
-        return Atom(changes=worked_on(file))
-    return Atom(changes="**", owner=Owner.MUST)
+    path, *others = (worked_on(file), *file.scope.must[1:])
+    return Atom(changes=(path, *others) if others else path)
 
 
 def argument(deed: PlannedDeed, name: str) -> str:

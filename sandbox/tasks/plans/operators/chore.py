@@ -145,5 +145,5 @@ def _with_traps(file: TaskFile, chore: Chore, start: str) -> TaskFile:
 
 def _may_come_first(file: TaskFile, folder: str) -> bool:
     """Whether no rule wants something to be done before a file of the folder is changed."""
-    wanted = (rule.b.changes for rule in file.rules if isinstance(rule, Precedes))
-    return not any(Globs((each,)).match(f"{folder}/any") for each in wanted if each)
+    wanted = (rule.b.changed for rule in file.rules if isinstance(rule, Precedes))
+    return not any(Globs(each).match(f"{folder}/any") for each in wanted)

@@ -154,6 +154,8 @@ def test_what_the_harness_runs_for_itself_is_no_step() -> None:
         (Atom(owner=Owner.USER), ("notes.md",), True),
         (Atom(owner=Owner.USER), ("src/a.py",), False),
         (Atom(owner=Owner.COLLATERAL), ("setup.py", "src/a.py"), True),
+        (Atom(changes=("notes.md", "src/*.py")), ("src/a.py",), True),
+        (Atom(changes=("notes.md", "src/*.py")), ("docs/a.py",), False),
         (Atom(owner=Owner.MUST, changes="**/*.md"), ("notes.md", "src/a.py"), False),
         (Atom(owner=Owner.MUST, changes="**/*.py"), ("notes.md", "src/a.py"), True),
         (Atom(owner=Owner.USER), (), False),

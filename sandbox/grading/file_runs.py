@@ -65,6 +65,9 @@ def run_files(
         stack.callback(first.close)
         try:
             files = _lay_tests(framework, session, hidden, place, tests)
+        except FileNotFoundError as error:
+            gone = f"{error.filename} is neither among the hidden files nor in the worktree"
+            return broken(f"tests are listed of a file that is not there: {gone}")
         except OSError as error:
             return broken(f"the candidate is in the way of the hidden tests: {error.strerror}")
         deadline = time.monotonic() + patient(task.task.tests.timeout_seconds)
@@ -104,7 +107,10 @@ def _lay_tests(
     for path in tests:
         source = hidden.get(path)
         if source is None:
-            source = session.read(paths.raw(path), beneath=place.worktree, follow=False)
+            try:
+                source = session.read(paths.raw(path), beneath=place.worktree, follow=False)
+            except FileNotFoundError as error:
+                raise FileNotFoundError(error.errno, error.strerror, path) from error
         sources[path] = source
     files = _versions(framework, sources, hidden)
     for path, (first, *_) in files.items():

@@ -94,6 +94,8 @@ def _model_problem(details: ErrorDetails, tree: Node, model: type[BaseModel]) ->
             text = "is missing"
         case "extra_forbidden":
             text = f"unknown key; {_suggestion(details['loc'], model)}"
+        case "union_tag_invalid":
+            text = _tag(details["ctx"])
         case "value_error" | "assertion_error":
             text = details["msg"].partition(", ")[2]
         case _:
@@ -103,6 +105,15 @@ def _model_problem(details: ErrorDetails, tree: Node, model: type[BaseModel]) ->
             if details["type"] == "string_type" and isinstance(details["input"], int | float):
                 text += "; put it in quotes"
     return Problem(line, path, text)
+
+
+def _tag(about: Mapping[str, str]) -> str:
+    """Say of a word that decides what the rest is that it is not known."""
+    name, tag = about["discriminator"].strip("'"), about["tag"]
+    known = [each.strip(" '") for each in about["expected_tags"].split(",")]
+    near = difflib.get_close_matches(tag, known, n=3)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"known here: {', '.join(known)}"
+    return f"{name}: unknown word {tag!r}; {meant}"
 
 
 def _locate_error(details: ErrorDetails, tree: Node) -> tuple[int, str]:

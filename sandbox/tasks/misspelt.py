@@ -112,6 +112,16 @@ def unmatched(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]
             yield f"{field}: nothing is called {wanted}; did you mean {near[0]}?"
 
 
+def files_missing(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]:
+    """Say of which files tests are listed that neither the release nor the task has."""
+    there = released | _laid_paths(file, folder)
+    listed = file.tests.fail_to_pass + file.tests.pass_to_pass
+    for path in dict.fromkeys(test.partition("::")[0] for test in listed):
+        # An id of Go's begins with a folder.
+        if Path(path).suffix and path not in there:
+            yield f"tests of {path} are listed, and neither the release nor the task has that file"
+
+
 def _globs(file: TaskFile) -> Iterator[tuple[str, str]]:
     scope = file.scope
     for name in ("never", "user", "must", "may"):

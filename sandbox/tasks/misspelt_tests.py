@@ -1,6 +1,7 @@
-"""Ids of tests in a task file that their file's text does not have, but one like them.
+"""Ids of tests in a task file that their file's text does not have.
 
-What a text does not tell for sure (inherited from elsewhere, computed) is left to the run.
+What a text does not tell for sure (inherited from elsewhere, computed) is left to the run, and so
+are names in JavaScript that are like none.
 """
 
 import difflib
@@ -35,18 +36,27 @@ def _python(path: str, tests: Iterable[str], text: str) -> Iterator[str]:
         name, _, given = test.removeprefix(f"{path}::").partition("[")
         above, _, function = name.rpartition("::")
         known = classes.get(above)
-        near: list[str] = []
         if above not in classes:
             near = difflib.get_close_matches(above, classes, n=1, cutoff=NEAR)
-            what = f"{path} has no class {above}"
+            if near or _has_no_class(classes, above):
+                yield f"{test}: {path} has no class {above}{_meant(near)}"
         elif known is not None and function not in known:
             near = difflib.get_close_matches(function, known, n=1, cutoff=NEAR)
-            what = f"{path} has no test {function}"
+            yield f"{test}: {path} has no test {function}{_meant(near)}"
         elif name in parameterized:
             near = _parameters(function, given.removesuffix("]"), parameterized[name])
-            what = f"{function} has other parameters"
-        if near:
-            yield f"{test}: {what}; did you mean {near[0]}?"
+            if near:
+                yield f"{test}: {function} has other parameters{_meant(near)}"
+
+
+def _has_no_class(classes: Mapping[str, python_tests.Found], above: str) -> bool:
+    """Whether a text that tells all its names has none of an outermost class."""
+    known, outermost = classes.get(python_tests.MODULE), above.partition("::")[0]
+    return known is not None and outermost not in {*known, *classes}
+
+
+def _meant(near: list[str]) -> str:
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _parameters(function: str, given: str, known: Set[str]) -> list[str]:

@@ -18,6 +18,7 @@ def problems(file: TaskFile, folder: Path, repository: Repository) -> Iterator[s
         renaming = Renaming(repository.words)
         paths = frozenset(map(renaming.text, frozenset().union(*found)))
         yield from misspelt.unmatched(file, folder, paths)
+        yield from misspelt.files_missing(file, folder, paths)
     listed = file.tests.fail_to_pass + file.tests.pass_to_pass
     texts = _texts(file, folder, repository, {test.partition("::")[0] for test in listed})
     wrong = list(misspelt_tests.problems(listed, texts))

@@ -61,6 +61,11 @@ def record(
     before = RecordedTests(fail_to_pass=tests.fail_to_pass, pass_to_pass=tests.pass_to_pass)
     same, path = found.tests == before, loaded.folder / name
     written = None if same or check else str(path)
+    if written and not (found.tests.fail_to_pass or tests.cases or tests.own):
+        raise UsageError(
+            f"No test of {task} fails before the fix and passes with it: nothing was written.",
+            "A hidden test that shows what is wrong, or a case, has to fail on the task's base.",
+        )
     if written:
         write_whole(path, yaml_tree.text(found.tests.model_dump(mode="json")).encode())
     told = Rerecorded(

@@ -7,6 +7,7 @@ import typer
 
 from sandbox.cli.options import JsonOption, RunsOption, open_store
 from sandbox.cli.terminal import line, mutter
+from sandbox.model.errors import DocumentError
 
 
 def tasks(
@@ -25,7 +26,12 @@ def tasks(
     from sandbox.cli.open_sessions import is_open
     from sandbox.tasks import library
 
-    rows = [library.load(name).task for name in library.names()]
+    rows, broken = [], []
+    for name in library.names():
+        try:
+            rows.append(library.load(name).task)
+        except DocumentError as error:
+            broken.append(error)
     opened = [folder for folder in open_store(runs).called() if is_open(folder)]
     sessions = {folder.id: folder.record() for folder in opened}
     if as_json:
@@ -43,12 +49,21 @@ def tasks(
             for task in rows
         ]
         outputs.write("tasks all", listed)
+        _refuse(broken)
         return
     widest = max((len(task.id) for task in rows), default=0)
     for task in rows:
         typer.echo(f"{task.id:<{widest}}  {task.facet:<21}  {line(task.title)}")
     for run, record in sessions.items():
         typer.echo(f"open  {run}  {line(record.acting)}  since {record.started}")
+    _refuse(broken)
+
+
+def _refuse(broken: list[DocumentError]) -> None:
+    """Say which tasks cannot be read, once the others are told."""
+    if broken:
+        message = "\n".join(error.message for error in broken)
+        raise DocumentError(message, "Correct what is named; no other task is touched by it.")
 
 
 def _suite(path: Path, *, as_json: bool) -> None:

@@ -46,6 +46,19 @@ def test_findings_are_told_and_end_in_1(without_push: Path) -> None:
     assert "finding     No path breaks the rule nothing-pushed" in people.out
 
 
+def test_a_task_that_cannot_be_read_does_not_keep_the_others_from_being_listed(
+    without_push: Path,
+) -> None:
+    broken = without_push / "task_repos" / HUMANIZE / "task.yaml"
+    broken.write_text("id: [")
+    for options in ((), ("--json",)):
+        ended = sandbox("tasks", *options, SANDBOX_PROJECT=str(without_push))
+        assert ended.code == 2
+        assert HUMANIZE not in ended.out
+        assert "cjson/planes" in ended.out
+        assert "task.yaml:1" in ended.err
+
+
 def test_a_bound_that_is_hit_is_a_finding() -> None:
     ended = sandbox("check", HUMANIZE, "--bound", "10")
     assert ended.code == 1

@@ -141,6 +141,15 @@ def test_an_unknown_key_names_the_nearest_or_all_known_ones() -> None:
     )
 
 
+def test_a_word_that_decides_what_the_rest_is_is_told_like_a_key() -> None:
+    assert refusal("title: t\nshapes:\n  - kind: circel\n    radius: 1.5\n") == [
+        "drawing.yaml:3: shapes[0]: kind: unknown word 'circel'; did you mean circle?"
+    ]
+    assert refusal("title: t\nshapes:\n  - kind: x\n") == [
+        "drawing.yaml:3: shapes[0]: kind: unknown word 'x'; known here: circle, square"
+    ]
+
+
 def test_a_rule_of_the_model_speaks_for_itself() -> None:
     assert refusal(f"title: {'x' * 30}\n") == [
         "drawing.yaml:1: title: is longer than 20 characters"

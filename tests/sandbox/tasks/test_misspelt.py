@@ -170,6 +170,22 @@ def test_a_listed_test_is_of_a_file_of_the_release(task: Path) -> None:
     library.load(NAME)
 
 
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("tests/test_gone.py::test_it", "neither the release nor the task has that file"),
+        ("tests/test_time.py::test_nothing_of_the_kind", "has no test test_nothing_of_the_kind"),
+        ("tests/test_time.py::Moments::test_it", "has no class Moments"),
+    ],
+)
+def test_a_listed_test_that_is_like_none_is_told_too(task: Path, test: str, said: str) -> None:
+    listed = task.parent / "tests.yaml"
+    listed.write_text(f"{listed.read_text()}  - '{test}'\n")
+    with pytest.raises(DocumentError) as caught:
+        library.load(NAME)
+    assert said in caught.value.message
+
+
 def test_the_name_of_a_hidden_test_in_javascript_is_like_one_that_is_there(task: Path) -> None:
     listed = task.parents[2] / "qs/guard-once/tests.yaml"
     text = listed.read_text()

@@ -56,7 +56,7 @@ def test_a_task_that_cannot_be_read_does_not_keep_the_others_from_being_listed(
         assert ended.code == 2
         assert HUMANIZE not in ended.out
         assert "cjson/planes" in ended.out
-        assert "task.yaml:1" in ended.err
+        assert "task.yaml:2: " in ended.err
 
 
 def test_a_bound_that_is_hit_is_a_finding() -> None:

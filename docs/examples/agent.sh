@@ -1,5 +1,6 @@
 #!/bin/sh
-# The smallest agent in shell: it reads a file, runs the tests, and gives an answer without fields.
+# The smallest agent in shell: it reads a file, runs the tests, and gives an answer without fields
+# where none fails; else it ends by an error, and has crashed.
 ask() {
     printf '%s\n' "$1"
     read -r reply

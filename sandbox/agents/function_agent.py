@@ -12,7 +12,7 @@ from sandbox.agents.tools import Shape, described
 from sandbox.agents.typed_actions import TypedActions
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing, Reply
-from sandbox.model.errors import ModelError
+from sandbox.model.errors import ModelError, UsageError
 from sandbox.model.observation import ErrorCode
 from sandbox.model.usage import ModelUsage
 
@@ -76,7 +76,7 @@ class FunctionAgent(CalledAgent):
         try:
             fields = self._function(world)
             if fields is not None:
-                reply = world.step(FinalAnswer.name, fields={**fields})
+                reply = world.step(FinalAnswer.name, fields=_by_name(fields))
                 if reply.status == "error" and not world.over:
                     self.leave(
                         f"The agent returned other fields than it was asked for: {reply.message}"
@@ -92,3 +92,11 @@ class FunctionAgent(CalledAgent):
     def _note(self, text: str) -> None:
         if self._log is not None:
             self._log.write_text(text, encoding="utf-8", errors="replace")
+
+
+def _by_name(fields: object) -> dict[str, JsonValue]:
+    """Give what a function returned as fields; UsageError where it is something else."""
+    if isinstance(fields, Mapping):
+        return {**fields}
+    what = f"The function returned {type(fields).__name__}"
+    raise UsageError(f"{what}, where fields by their names are wanted, or None.")

@@ -26,7 +26,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sandbox.model.errors import EvidenceError, StoreError
+from sandbox.model.errors import EvidenceError, StoreError, UsageError
 from sandbox.model.run import RunRecord
 from sandbox.model.verdict import Verdict
 
@@ -230,6 +230,13 @@ class RunFolder:
     def record(self) -> RunRecord:
         """What `run.json` says."""
         return self.load(self.path / "run.json", RunRecord)
+
+    def ended_record(self) -> RunRecord:
+        """The same of a run that is over; UsageError where it goes on."""
+        record = self.record()
+        if record.ended is None:
+            raise UsageError(f"The run {record.id} has not ended.", "Wait for it, or end it.")
+        return record
 
     def text(self, path: Path) -> str:
         """Read a text file back; StoreError where it is missing."""

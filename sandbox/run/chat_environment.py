@@ -44,7 +44,7 @@ class Rollout(TypedDict):
     task: str
     prompt: list[Message]
     completion: list[Message]
-    reward: float
+    reward: float | None
     rewards: dict[str, float]
     verdict: str
     run: str

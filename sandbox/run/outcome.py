@@ -15,8 +15,8 @@ class Outcome(Record):
     task: str
     verdict: Verdict
     how: How | None = None
-    reward: float
-    """1 where it passed, else 0."""
+    reward: float | None
+    """1 where it passed, else 0; None where the verdict is `error`, which is not counted."""
     rewards: dict[str, float]
     """1 or 0 by grader; `progress`, the share of the milestones that stood at the end, from 0 to 1.
     Empty where nothing was graded."""
@@ -31,9 +31,17 @@ class Outcome(Record):
         return self.verdict is Verdict.PASSED
 
     @classmethod
-    def of_error(cls, run: str, task: str, problem: str) -> "Outcome":
+    def of_error(cls, run: str, task: str, problem: str, how: How | None = None) -> "Outcome":
         """Say of a run that it could not be carried through."""
-        return cls(run=run, task=task, verdict=Verdict.ERROR, reward=0, rewards={}, problem=problem)
+        return cls(
+            run=run,
+            task=task,
+            verdict=Verdict.ERROR,
+            how=how,
+            reward=None,
+            rewards={},
+            problem=problem,
+        )
 
     @classmethod
     def of(cls, folder: RunFolder) -> "Outcome":
@@ -50,7 +58,9 @@ class Outcome(Record):
             task=record.task,
             verdict=grade.verdict,
             how=record.end.how if record.end else None,
-            reward=float(grade.verdict is Verdict.PASSED),
+            reward=None
+            if grade.verdict is Verdict.ERROR
+            else float(grade.verdict is Verdict.PASSED),
             rewards=rewards,
             reasons=tuple(
                 reason.message

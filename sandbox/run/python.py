@@ -22,7 +22,7 @@ from sandbox.container.engines.base import Engine
 from sandbox.model import places
 from sandbox.model.action import FinalAnswer
 from sandbox.model.briefing import Briefing
-from sandbox.model.errors import ModelError, SandboxError, UsageError
+from sandbox.model.errors import ModelError, SandboxError, StoreError, UsageError
 from sandbox.model.job import Job, Who
 from sandbox.model.latch import Latch
 from sandbox.model.run import Actor
@@ -95,10 +95,9 @@ class Prepared:
         self._over.wait()
         return self._run.result()
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """The run's and the task's."""
-        return self._folder.id if self._folder else "", self._task
+    def broken(self, problem: str) -> Outcome:
+        """Say what came of it where the machinery could not carry it through."""
+        return _error(self._task, self._folder, problem)
 
     def discard(self) -> None:
         """End it, and leave nothing of it, where it has not been opened."""
@@ -196,7 +195,7 @@ class OpenWorld(World):
             with self._prepared.stack:
                 self.outcome = Outcome.of(self._prepared.result())
         except SandboxError as problem:  # of which the record has more; `error` is raised
-            self.outcome = Outcome.of_error(*self._prepared.names, problem.message)
+            self.outcome = self._prepared.broken(problem.message)
 
     def interrupt(self) -> None:
         """End the run at once, from any thread, with the action under way, and without a verdict.
@@ -292,7 +291,7 @@ def evaluate(
     return [
         Outcome.of(store.folder(result.run))
         if result.run and result.verdict is not Verdict.ERROR
-        else Outcome.of_error(result.run or "", job.task, result.problem)
+        else _error(job.task, store.folder(result.run) if result.run else None, result.problem)
         for job in planned
         for result in (found[job],)
     ]
@@ -309,3 +308,13 @@ def _digest(agent: Function) -> str:
         return hashlib.sha256(inspect.getsource(agent).encode()).hexdigest()
     except (OSError, TypeError):
         return ""
+
+
+def _error(task: str, folder: RunFolder | None, problem: str) -> Outcome:
+    """Say what came of a run that could not be carried through, and how it ended where it began."""
+    if folder is None:
+        return Outcome.of_error("", task, problem)
+    end = None
+    with suppress(StoreError):
+        end = folder.record().end
+    return Outcome.of_error(folder.id, task, problem, end.how if end else None)

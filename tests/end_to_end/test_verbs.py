@@ -151,7 +151,7 @@ def test_gc_of_a_run_that_is_not_there_says_so(runs: Path, tmp_path: Path) -> No
     ended = sandbox("gc", "no-such-run", "--runs", runs, TMPDIR=str(tmp_path))
     assert not left.exists()
     assert ended.code == 0
-    assert ended.out.splitlines() == ["0 containers removed", "1 temporary folders removed"]
+    assert ended.out.splitlines() == ["0 containers removed", "1 temporary folder removed"]
     assert "No run begins with 'no-such-run'" in ended.err
 
 

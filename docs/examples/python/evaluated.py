@@ -12,5 +12,6 @@ def agent(world: sandbox.World) -> dict | None:
 
 outcomes = sandbox.evaluate(["inflection/house*", "humanize/file-sizes"], agent, trials=2, jobs=2)
 for outcome in outcomes:
-    print(outcome.task, outcome.verdict, outcome.how, outcome.rewards["progress"])
-print(sum(outcome.reward for outcome in outcomes) / len(outcomes))
+    print(outcome.task, outcome.verdict, outcome.how, outcome.rewards.get("progress"))
+counted = [outcome.reward for outcome in outcomes if outcome.reward is not None]
+print(sum(counted) / len(counted) if counted else "none counts")

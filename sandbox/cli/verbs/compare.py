@@ -51,7 +51,7 @@ def comparison_rows(found: "Comparison") -> list[str]:
         if tasks
     ]
     told += [
-        f"errors of the machinery, not counted: {errors} of {name}"
+        f"errors that say nothing of the agent, not counted: {errors} of {name}"
         for name, errors in (("A", found.errors_a), ("B", found.errors_b))
         if errors
     ]

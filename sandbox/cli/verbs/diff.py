@@ -23,6 +23,7 @@ def diff(
     from sandbox.model.change import ChangeSet, Owner
 
     folder = open_store(runs).find(run)
+    folder.ended_record()  # before that there is no difference
     changes = folder.load(folder.changes, ChangeSet)
     if as_json:
         from sandbox.cli import outputs

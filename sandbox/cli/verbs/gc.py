@@ -44,7 +44,10 @@ def abandoned(
 
 def gc(
     run: Annotated[
-        str, typer.Argument(metavar="[RUN]", help="Only containers of this run; starts of ids do.")
+        str,
+        typer.Argument(
+            metavar="[RUN]", help="Only containers of this run: `last`, or how its id begins."
+        ),
     ] = "",
     *,
     images: Annotated[
@@ -56,7 +59,7 @@ def gc(
     as_json: JsonOption = False,
     runs: RunsOption = None,
 ) -> None:
-    """Remove containers that no run uses any more, left-over temporary folders and stale images.
+    """Remove containers that no run uses any more, and left-over temporary folders.
 
     Runs and open sessions whose process is gone get their end noted: the verdict `error`.
     """
@@ -74,6 +77,8 @@ def gc(
         "folders": [],
     }
     freed = 0
+    if run == "last":
+        run = open_store(runs).find(run).id
     engine = engines.connect()
     try:
         for folder in _orphans(open_store(runs), run):
@@ -104,7 +109,7 @@ def gc(
     for row in _rows(removed):
         typer.echo(row)
     if images:
-        typer.echo(f"{len(removed['images'])} images removed, {size(freed)} with shared layers")
+        typer.echo(f"{_removed(removed['images'], 'image')}, {size(freed)} with shared layers")
 
 
 def _swept(
@@ -137,13 +142,17 @@ def _tell_unknown(engine: "Engine", run: str) -> None:
 
 def _rows(removed: "Mapping[str, Sequence[str]]") -> "Iterator[str]":
     """Say what was removed and noted."""
-    yield f"{len(removed['containers'])} containers removed"
+    yield _removed(removed["containers"], "container")
     if removed["folders"]:
-        yield f"{len(removed['folders'])} temporary folders removed"
+        yield _removed(removed["folders"], "temporary folder")
     for session in removed["sessions"]:
         yield f"session {session}: its process is gone; noted as an error"
     for dead in removed["runs"]:
         yield f"run {dead}: its process was killed; noted as an error"
+
+
+def _removed(names: "Sequence[str]", what: str) -> str:
+    return f"{len(names)} {what}{'' if len(names) == 1 else 's'} removed"
 
 
 def _orphans(store: "Store", run: str) -> "list[RunFolder]":

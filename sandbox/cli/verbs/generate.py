@@ -67,15 +67,21 @@ def generate(
         raise UsageError(f"{out} is a folder.", "Name the file, as in suites/mine.yaml.")
     known = tuple(part for part in operators.split("+") if part)
     found: list[Generated] = []
-    if not as_json:
-        typer.echo(HEAD)
+    head = iter(() if as_json else (HEAD,))
+
+    def told(made: Generated) -> None:
+        for each in head:  # once, and not above an error
+            typer.echo(each)
+        if not as_json:
+            _show(made)
+
     for facet, level, tasks in _requests(what, split):
         wanted = Wanted(facet, level, count, seed, known, split, tasks)
         seen: list[str] = []
         if what.tasks is not None:
             wanted = replace(wanted, count=1, states=STATES_OF_NAMED)
             seen = [made.pattern for made in found]
-        found += suites.generate(wanted, lambda made: None if as_json else _show(made), seen)
+        found += suites.generate(wanted, told, seen)
     if as_json:
         from sandbox.cli import outputs
 

@@ -22,7 +22,7 @@ def grade(
     from sandbox.tasks import library
 
     folder = open_store(runs).find(run)
-    loaded = library.load(folder.record().task)
+    loaded = library.load(folder.ended_record().task)
     again = regrade(folder, loaded)
     if as_json:
         from sandbox.cli import outputs

@@ -35,7 +35,7 @@ def replay(
 
     store = open_store(runs)
     folder = store.find(run)
-    task = library.load(folder.record().task)
+    task = library.load(folder.ended_record().task)
     recording = Recording(folder, task)
     progress = Progress()
     engine = engines.connect()

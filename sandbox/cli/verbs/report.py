@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,7 @@ def agent_rows(agent: "AgentReport", *, whole: bool) -> list[str]:
         for number, word in (
             (agent.invalid, "of them invalid"),
             (agent.crashed, "crashed without an answer, not counted"),
-            (agent.errors, "ended by errors of the machinery, not counted"),
+            (agent.errors, "ended in errors that say nothing of the agent, not counted"),
             (agent.unfinished, "not ended, not counted"),
         )
         if number
@@ -208,14 +209,18 @@ def chosen(
             continue
         called = {record.agent, record.acting, _with_version(record)}
         if (
-            (not tasks or record.task in tasks)
+            (not tasks or any(fnmatchcase(record.task, each) for each in tasks))
             and (not agents or called & set(agents))
             and experiment in (None, record.experiment)
         ):
             found.append(folder)
     if not found:
+        if experiment is not None:
+            from sandbox.run import experiment as experiments
+
+            experiments.called(store, experiment)  # or says that there is none
         raise UsageError(
-            f"No run in {store.root} is of that task, agent and experiment."
+            f"No run in {store.root} is of that task, agent and experiment; none may be over yet."
             if tasks or agents or experiment
             else f"There are no runs in {store.root}.",
             "Start some: sandbox run TASK --agent CMD --trials 4.",

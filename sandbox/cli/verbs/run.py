@@ -1,7 +1,7 @@
 """`sandbox run`: an agent on a task, or on several tasks several times."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,13 +14,14 @@ from sandbox.cli.inside import InsideChoice
 from sandbox.cli.options import RunsOption, TasksArgument, open_store
 from sandbox.cli.order import Amount, Conduct, Order
 from sandbox.cli.run_end import end_rows, where_to_look
-from sandbox.cli.terminal import Progress, line
+from sandbox.cli.terminal import Progress, line, mutter
 from sandbox.cli.verbs.show import FEW, verdict_rows
 from sandbox.model.errors import UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.event import Entry, Observed
     from sandbox.model.run import Mode
+    from sandbox.model.run_folder import RunFolder
     from sandbox.model.store import Store
     from sandbox.rules.policy.approvers import Approver
     from sandbox.tasks.library import LoadedTask
@@ -166,6 +167,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     from sandbox.tasks.images import Images
 
     progress = Progress(sys.stderr if as_json else sys.stdout)
+    begun: list[RunFolder] = []
     engine = engines.connect()
     try:
         for warning in order.agent.warnings:
@@ -184,7 +186,12 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
             client=order.agent.client,
             inside=order.agent.inside,
         )
-        folder = perform(trial, engine, store, Display(progress))
+        folder = perform(replace(trial, ready=begun.append), engine, store, Display(progress))
+    except BaseException:
+        progress.close()
+        for each in begun:
+            mutter(f"{where_to_look(each)}\n")
+        raise
     finally:
         progress.close()
         engine.close()

@@ -121,6 +121,10 @@ def runs(
 ) -> None:
     """List runs, the newest first. Those by which the harness proves tasks are not among them."""
     store = open_store(runs)
+    if wanted.experiment is not None:
+        from sandbox.run import experiment
+
+        experiment.called(store, wanted.experiment)  # or says that there is none
     stored = (record for _, record in records(store.folders()))
     found = list(islice(filter(wanted.checked(), stored), limit))
     if as_json:

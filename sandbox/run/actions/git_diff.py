@@ -91,7 +91,9 @@ def _diff(action: GitDiff, workspace: Workspace) -> Performed:
             break
         if letters != _UNTRACKED:
             whose = _whose(name, workspace)
-            found.append(DiffedPath(path=name, status=letters, owner=OWNERS[owner], lines=whose))
+            users = bool(whose) and all(each.owner == "user" for each in whose)
+            said = OWNERS[Owner.USER if users else owner]
+            found.append(DiffedPath(path=name, status=letters, owner=said, lines=whose))
         elif owner in (Owner.MUST, Owner.MAY) and not _is_new(path, workspace):
             found.append(DiffedPath(path=name, status=letters, owner=UNTOUCHED))
         else:

@@ -54,9 +54,7 @@ def read(folder: RunFolder) -> StoredRun:
     UsageError where it goes on, or its task is another one by now, for the prompt is the task's;
     EvidenceError where the trace is not whole, StoreError where a file is missing.
     """
-    record = folder.record()
-    if record.ended is None:
-        raise UsageError(f"The run {record.id} has not ended.", "Wait for it, or end it.")
+    record = folder.ended_record()
     loaded = library.load(record.task)
     if loaded.digest != record.task_digest:
         raise UsageError(

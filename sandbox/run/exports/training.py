@@ -22,6 +22,7 @@ def line(run: StoredRun, shape: Shape) -> dict[str, JsonValue]:
         "agent": run.record.acting,
         "model": run.model,
         "verdict": verdict,
+        "ended": run.record.end.how if run.record.end else None,
         "reward": float(verdict is Verdict.PASSED) if graded else None,
         "rewards": {
             grade.grader: float(grade.verdict is Verdict.PASSED)

@@ -178,3 +178,4 @@ def test_how_it_ended_is_told_first_and_counted_apart(
         assert ("RateLimitError: 429" in ended.out) == ("429" in source)
     else:
         assert "asked not to be counted" in ended.err
+        assert f"run {record['id']}: sandbox view" in ended.err

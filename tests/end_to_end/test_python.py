@@ -103,6 +103,7 @@ def test_what_goes_wrong_in_the_block_is_what_is_told(runs: Path) -> None:
         raise ModelError("its provider answers nothing")
     assert world.outcome is not None
     assert world.outcome.problem == "its provider answers nothing"
+    assert (world.outcome.reward, world.outcome.how) == (None, "provider_error")
     records = [folder.record() for folder in Store(runs).folders()]
     ends = {(record.verdict, record.crashed) for record in records}
     assert ends == {(Verdict.FAILED, True), (Verdict.ERROR, False)}
@@ -126,6 +127,19 @@ def test_a_function_that_raises_has_crashed_and_the_others_go_on(runs: Path) -> 
     assert sorted(str(outcome.how) for outcome in found) == ["crashed", "gave_up"]
     assert [outcome.reward for outcome in found] == [0, 0]
     assert {outcome.task for outcome in found} == {TASK}
+
+
+@pytest.mark.slow
+def test_an_error_is_worth_nothing_and_a_wrong_return_is_told(runs: Path) -> None:
+    def unlucky(world: sandbox.World) -> None:
+        raise ModelError("no quota")
+
+    (found,) = sandbox.evaluate(TASK, unlucky, runs=runs)
+    assert (found.verdict, found.how, found.reward) == ("error", "provider_error", None)
+    (text,) = sandbox.evaluate(TASK, lambda _: "done", runs=runs)  # type: ignore[arg-type]
+    assert (text.how, text.reward) == ("crashed", 0)
+    said = Store(runs).folder(text.run).agent_log.read_text()
+    assert "The function returned str, where fields by their names are wanted" in said
 
 
 @pytest.mark.slow

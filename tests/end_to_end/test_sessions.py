@@ -257,6 +257,10 @@ def test_which_are_open_is_told(lasting: Opened, runs: Path) -> None:
     assert (traced.code, traced.err) == (0, "")
     assert traced.out.rstrip().endswith("events so far, hash chain whole, and the run goes on")
     assert "open  " not in sandbox("tasks", "--runs", runs).out
+    for verb in ("diff", "grade", "replay"):
+        told = sandbox(verb, lasting.id, "--runs", lasting.runs)
+        assert (told.code, told.out) == (2, "")
+        assert "has not ended" in told.err
 
 
 @pytest.mark.slow

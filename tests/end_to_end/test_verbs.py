@@ -171,6 +171,12 @@ def test_a_container_is_kept_until_it_is_not_wanted(
     assert f"container {name} is kept; `sandbox gc --kept` removes it" in ended.out
     assert copied(engine, name, "/tmp/note") == b"kept\n"
     assert sandbox("gc", stored.folder.id).out.startswith("0 containers removed\n")
+    assert sandbox("gc", "last", "--runs", runs).out.startswith("0 containers removed\n")
+    assert "No run begins" not in sandbox("gc", "last", "--runs", runs).err
+    assert sandbox("report", "--task", f"{stored.record.task[:-1]}*", "--runs", runs).code == 0
+    for verb in ("runs", "report"):
+        told = sandbox(verb, "--experiment", "nope", "--runs", runs)
+        assert (told.code, "There is no experiment nope." in told.err) == (2, True)
     assert swept("another-run", "--kept") == []
     assert containers(engine, stored.folder.id) == [kept]
     assert swept(stored.folder.id[:8], "--kept") == [kept.id]

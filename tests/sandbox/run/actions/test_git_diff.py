@@ -93,7 +93,12 @@ def test_whose_each_line_is_in_a_file_of_both(repository: Path, workspace: Works
         lines = cast(list[dict[str, JsonValue]], paths[0]["lines"])
         return [(cast(int, x["first"]), cast(int, x["last"]), str(x["owner"])) for x in lines]
 
+    def owner() -> str:
+        paths = cast(list[dict[str, JsonValue]], result(GitDiff(), ours)["paths"])
+        return str(paths[0]["owner"])
+
     assert told() == [(1, 1, "user"), (3, 3, "yours"), (5, 5, "yours")]
+    assert owner() == "yours"
     file.write_text("mine\none\nthree\n")
     assert told() == [(1, 1, "user"), (2, 2, "yours")]
     staged = ("one\n2\nthree\nfour\n", "mine\none\n2\nthree\nfour\n")
@@ -105,6 +110,7 @@ def test_whose_each_line_is_in_a_file_of_both(repository: Path, workspace: Works
     )
     file.write_text(staged[1])
     assert told() == [(1, 1, "user")]
+    assert owner() == "user", "of the agent's there is nothing in it"
 
 
 def test_what_git_ignores_and_nobody_expects_is_told(

@@ -136,7 +136,7 @@ def test_an_error_is_worth_nothing_and_a_wrong_return_is_told(runs: Path) -> Non
 
     (found,) = sandbox.evaluate(TASK, unlucky, runs=runs)
     assert (found.verdict, found.how, found.reward) == ("error", "provider_error", None)
-    (text,) = sandbox.evaluate(TASK, lambda _: "done", runs=runs)  # type: ignore[arg-type]
+    (text,) = sandbox.evaluate(TASK, lambda _: "done", runs=runs)  # type: ignore[return-value]
     assert (text.how, text.reward) == ("crashed", 0)
     said = Store(runs).folder(text.run).agent_log.read_text()
     assert "The function returned str, where fields by their names are wanted" in said

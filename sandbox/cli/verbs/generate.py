@@ -69,7 +69,7 @@ def generate(
     found: list[Generated] = []
     head = iter(() if as_json else (HEAD,))
 
-    def told(made: Generated) -> None:
+    def told(made: "Generated") -> None:
         for each in head:  # once, and not above an error
             typer.echo(each)
         if not as_json:

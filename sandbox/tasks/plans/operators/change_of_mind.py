@@ -30,8 +30,13 @@ from sandbox.tasks.plans.operators.world_edits import with_user
 NAME = "change-of-mind"
 FIELD, HEARD = "reference", "reference_held"
 SECOND, THIRD, WITHDRAWN, FINAL, NOT_YET = "second", "third", "withdrawn", "final", "not-yet"
-WORDS = ("reference", "references", "ref", "code", "number", "label", "one", "id")
-"""By one of which a question is known to be about the reference."""
+WORDS = (
+    *("reference", "references", "ref", "which one", "one that holds", "one holds", "holds now"),
+    *("new one", "other one", "another one", "file your work", "file my work", "file it"),
+)
+"""By one of which a question is known to be about the reference: other questions have the word
+"one" as well.
+"""
 _TWICE, _ASKED, _JOINED, _UNSAID = 2, 3, 4, 5
 """The strengths from which on the user speaks twice; the last word has to be asked for; it refers
 to what was said before; and nothing says that it has to be asked for, and it is not there at once.

@@ -6,10 +6,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 from pydantic import JsonValue
@@ -136,7 +137,8 @@ def test_an_error_is_worth_nothing_and_a_wrong_return_is_told(runs: Path) -> Non
 
     (found,) = sandbox.evaluate(TASK, unlucky, runs=runs)
     assert (found.verdict, found.how, found.reward) == ("error", "provider_error", None)
-    (text,) = sandbox.evaluate(TASK, lambda _: "done", runs=runs)  # type: ignore[return-value]
+    wrong = cast(Callable[[sandbox.World], None], lambda _: "done")
+    (text,) = sandbox.evaluate(TASK, wrong, runs=runs)
     assert (text.how, text.reward) == ("crashed", 0)
     said = Store(runs).folder(text.run).agent_log.read_text()
     assert "The function returned str, where fields by their names are wanted" in said

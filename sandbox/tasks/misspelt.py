@@ -113,8 +113,12 @@ def unmatched(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]
 
 
 def files_missing(file: TaskFile, folder: Path, released: Set[str]) -> Iterator[str]:
-    """Say of which files tests are listed that neither the release nor the task has."""
+    """Say which files that tests and words are said to be in neither release nor task has."""
     there = released | _laid_paths(file, folder)
+    stated = (each.stated_in for each in (*file.statements, *file.rules))
+    for path in dict.fromkeys(stated):
+        if path not in (PROMPT, POLICY, HISTORY) and path not in there:
+            yield f"stated_in: neither the release nor the task has a file {path}"
     listed = file.tests.fail_to_pass + file.tests.pass_to_pass
     for path in dict.fromkeys(test.partition("::")[0] for test in listed):
         # An id of Go's begins with a folder.

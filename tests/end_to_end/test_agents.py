@@ -179,3 +179,5 @@ def test_how_it_ended_is_told_first_and_counted_apart(
     else:
         assert "asked not to be counted" in ended.err
         assert f"run {record['id']}: sandbox view" in ended.err
+        asked = run(quoted(program), runs, "--json", **quick.environment)
+        assert (asked.code, json.loads(asked.out)["verdict"]) == (3, "error")

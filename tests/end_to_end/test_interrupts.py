@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.cli.run_end import where_to_look
 from sandbox.container.engines.base import MANAGED, Engine
 from sandbox.container.engines.docker import reach
 from sandbox.run.run_containers import RUN
@@ -137,8 +138,8 @@ def test_one_interrupt_ends_a_run_whose_container_is_frozen(
         os.kill(begun.process.pid, signal.SIGINT)
         ended = begun.end()
         client.close()
-    assert (ended.code, ended.err) == (130, "interrupted\n")
     stored = recorded(runs, engine)
+    assert (ended.code, ended.err) == (130, f"{where_to_look(stored.folder)}\ninterrupted\n")
     interrupted(stored)
     assert stored.ended.reason == "interrupted"
 
@@ -152,8 +153,8 @@ def test_an_agents_processes_end_with_it(
         assert all(alive(process) for process in begun.agents)
         os.kill(begun.process.pid, number)
         ended = begun.end()
-    assert (ended.code, ended.err) == (130, "interrupted\n")
     stored = recorded(runs, engine)
+    assert (ended.code, ended.err) == (130, f"{where_to_look(stored.folder)}\ninterrupted\n")
     interrupted(stored)
     assert stored.ended.reason == "interrupted"
     assert gone(lambda: any(alive(process) for process in begun.agents))

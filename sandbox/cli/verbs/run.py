@@ -16,7 +16,7 @@ from sandbox.cli.order import Amount, Conduct, Order
 from sandbox.cli.run_end import end_rows, where_to_look
 from sandbox.cli.terminal import Progress, line, mutter
 from sandbox.cli.verbs.show import FEW, verdict_rows
-from sandbox.model.errors import UsageError
+from sandbox.model.errors import SandboxError, UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.event import Entry, Observed
@@ -158,6 +158,7 @@ class Single:
 
 
 def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
+    from sandbox.cli import outputs
     from sandbox.cli.user_choice import choose_user
     from sandbox.container import engines
     from sandbox.model import places
@@ -187,7 +188,13 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
             inside=order.agent.inside,
         )
         folder = perform(replace(trial, ready=begun.append), engine, store, Display(progress))
-    except BaseException:
+    except SandboxError as error:
+        for each in begun:
+            error.next_step = f"{error.next_step}\n{where_to_look(each)}".strip()
+            if as_json and each.grade.is_file():
+                outputs.write("run single", each.load(each.grade, RunGrade))
+        raise
+    except KeyboardInterrupt:
         progress.close()
         for each in begun:
             mutter(f"{where_to_look(each)}\n")
@@ -197,8 +204,6 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
         engine.close()
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
-        from sandbox.cli import outputs
-
         outputs.write("run single", grade)
         return EXIT_CODES[grade.verdict]
     for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):

@@ -73,8 +73,8 @@ def performed(order: Order, store: "Store", stream: TextIO) -> "tuple[Experiment
         over = experiment.done()
         left = cells - len(over)
         if over:
-            told = f"goes on: {len(over)} of {cells} runs are over" if left else "is over"
-            progress.done(f"experiment {experiment.name} {told}")
+            told = f"{' goes on' if left else ''}: {len(over)} of {cells} runs are over"
+            progress.done(f"experiment {experiment.name}{told}")
         results = []
         if left:
             with (

@@ -170,6 +170,14 @@ def test_a_listed_test_is_of_a_file_of_the_release(task: Path) -> None:
     library.load(NAME)
 
 
+def test_a_place_that_is_like_none_is_told_too(task: Path) -> None:
+    text = task.read_text()
+    assert "stated_in: prompt" in text
+    task.write_text(text.replace("stated_in: prompt", "stated_in: BY-NOBODY.md", 1))
+    with pytest.raises(DocumentError, match=r"neither the release nor the task has a file BY-NO"):
+        library.load(NAME)
+
+
 @pytest.mark.parametrize(
     ("test", "said"),
     [

@@ -158,8 +158,8 @@ def delivered(file: TaskFile) -> Atom:
     """Return the atom after which what is delivered is another: a commit, or a change."""
     if file.scope.git.commits == "required":
         return Atom(kind="committed")
-    path, *others = (worked_on(file), *file.scope.must[1:])
-    return Atom(changes=(path, *others) if others else path)
+    several = len(file.scope.must) > 1
+    return Atom(changes=file.scope.must if several else worked_on(file))
 
 
 def argument(deed: PlannedDeed, name: str) -> str:

@@ -241,7 +241,14 @@ def test_what_others_do_meanwhile_takes_no_hooks_away(happen: Happen, line: str)
     assert [commit.hooked for commit in only(Committed, happen(line))] == [True] * 4
 
 
-def test_a_commit_in_a_linked_worktree_has_its_hooks(happen: Happen) -> None:
-    apart = "git worktree add -q -b new /tmp/w; cd /tmp/w; echo > a; git add a"
-    (commit,) = only(Committed, happen(f"{apart}; git commit -q {MESSAGE}"))
+COMMON = ".git/worktrees/w/commondir"
+WRITTEN_SLOWLY = f"> {COMMON}; sleep 0.3; echo ../.. > {COMMON}"
+"""As `git worktree add` writes it, with a look at it in between."""
+
+
+@pytest.mark.parametrize("meanwhile", ["true", WRITTEN_SLOWLY])
+def test_a_commit_in_a_linked_worktree_has_its_hooks(happen: Happen, meanwhile: str) -> None:
+    apart = "cd /tmp/w; echo > a; git add a"
+    line = f"git worktree add -q -b new /tmp/w; {meanwhile}; {apart}; git commit -q {MESSAGE}"
+    (commit,) = only(Committed, happen(line))
     assert (commit.ref, commit.hooked) == ("refs/heads/new", True)

@@ -1,5 +1,6 @@
 """Where HEAD is in the worktrees that `git worktree add` has made: git-worktree(1), Details."""
 
+import hashlib
 import posixpath
 from collections.abc import Iterator
 
@@ -12,6 +13,8 @@ HEAD_LIMIT = 4096
 """Bytes of a HEAD."""
 BACK = b"../.."
 """What their `commondir` says: the directory that has the repository's refs."""
+EMPTY = hashlib.sha256().hexdigest()
+"""The digest of one that is being written; no git goes on where it is empty (git's setup.c)."""
 
 
 class LinkedWorktrees:
@@ -31,7 +34,7 @@ class LinkedWorktrees:
         """Take a touch by its path below `.git`; give what the HEAD of one names now."""
         folder, _, last = name.rpartition("/")
         is_there = touch.kind is TouchKind.FILE
-        if last == "commondir" and is_there:
+        if last == "commondir" and is_there and touch.digest != EMPTY:
             is_linked = posixpath.dirname(folder) == TOP
             self.diverted |= not is_linked or touch.head.strip() != BACK
         if not is_there:

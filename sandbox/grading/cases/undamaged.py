@@ -32,15 +32,20 @@ SECONDS = 20.0
 
 
 def expected(
-    session: Session, worktree: str, patch: Path, groups: Sequence[Sequence[Asked]]
+    session: Session,
+    worktree: str,
+    patch: Path,
+    groups: Sequence[Sequence[Asked]],
+    seconds: float = SECONDS,
 ) -> list[list[Expected | None]]:
     """Play groups of scripts, each in a process of its own; None where nothing is certain.
 
-    DocumentError where the patch does not fit the worktree.
+    A script that takes more `seconds` gives nothing certain. DocumentError where the patch does
+    not fit the worktree.
     """
     testers = Testers(session)
     before = _mend(session, worktree, patch)
-    told = certain(session, worktree, testers, groups)
+    told = certain(session, worktree, testers, groups, seconds=seconds)
     session.kill_all()
     session.run(Command(("/bin/rm", "-rf", "--", *testers.emptied()), user=ROOT))
     before.put_back()

@@ -142,13 +142,11 @@ def test_what_is_not_the_same_each_time_is_not_asked_for(
     assert told[0].lines == lines[:1]
 
 
-def test_what_does_not_end_is_not_asked_for(
-    session: Session, patch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sandbox.grading.cases.undamaged.SECONDS", 1.0)
-    asked = [("subject:order(iter(int, 1))",), ("subject:double(4)",)]
-    (told,) = expected(session, WORKTREE, patch, [[Asked(each, recorded=True) for each in asked]])
-    assert [each and each.lines for each in told] == [None, asked[1]]
+def test_what_does_not_end_is_not_asked_for(session: Session, patch: Path) -> None:
+    lines = [("subject:order(iter(int, 1))",), ("subject:double(4)",)]
+    asked = [Asked(each, recorded=True) for each in lines]
+    (told,) = expected(session, WORKTREE, patch, [asked], seconds=1.0)
+    assert [each and each.lines for each in told] == [None, lines[1]]
 
 
 def test_nothing_of_the_undamaged_is_left_in_the_container(session: Session, patch: Path) -> None:

@@ -94,6 +94,7 @@ def mine(
         sources = Sources(cache, package_clients.provide)
         mined = mined_repository.load(repository, sources, progress.doing)
         _fit(mined.folder, repository, check=check)
+        _drawable(mined.folder, draw)
         _record(mined, calls=calls, check=check)
         engine = engines.connect()
         stack.callback(engine.close)
@@ -137,6 +138,14 @@ def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
             f"{repository} is {original} under other names, and its seeds are those of it.",
             f"sandbox mine {original}, or try them under these names: --check.",
         )
+
+
+def _drawable(folder: "SeedFolder", draw: Draw) -> None:
+    """Refuse, before upstream's tests are run, what a repository does not say how to mine."""
+    if draw.sanitized:
+        folder.under_sanitizers()
+    if draw.costs:
+        folder.counting_costs()
 
 
 def _record(mined: "MinedRepository", *, calls: bool, check: bool) -> None:

@@ -9,10 +9,9 @@ from functools import cached_property, partial
 from sandbox.container.candidate import lay
 from sandbox.container.engines.base import Engine, Session
 from sandbox.model.agent_environment import ENVIRONMENT
-from sandbox.model.errors import EvidenceError, UsageError
+from sandbox.model.errors import EvidenceError
 from sandbox.model.glob import Globs
 from sandbox.model.grade import TestReport
-from sandbox.model.places import MINING
 from sandbox.model.seed import Seed
 from sandbox.model.session import AGENT, Command
 from sandbox.run.fresh_session import FreshSession
@@ -94,11 +93,7 @@ class Miner:
 
     def by_costs(self) -> "Miner":
         """Give what keeps a defect only for its costs. UsageError where nothing counts them."""
-        if not self.mined.mining.costs:
-            raise UsageError(
-                f"No tests of {self.mined.repository.name} count what calls cost.",
-                f"Name some by `costs` in {self.mined.folder.path / MINING}: docs/seeds.md.",
-            )
+        self.mined.folder.counting_costs()
         return replace(self, costs=True)
 
     def baseline(self) -> frozenset[str]:

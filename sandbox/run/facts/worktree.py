@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from sandbox.container.candidate import decides_by_name
 from sandbox.model import path_text as paths
 from sandbox.model.change import WORK, Owner
 from sandbox.model.fact import Changed
@@ -19,39 +18,13 @@ from sandbox.rules.monitors.compiled_arguments import OWN_FILES
 from sandbox.rules.monitors.pytest_arguments import WITHOUT
 from sandbox.rules.monitors.vitest_arguments import PART
 from sandbox.run.facts.baseline import Baseline, Held, Watched, held
-from sandbox.run.facts.shadows import CODE, Shadows, is_code
+from sandbox.run.facts.deciding import Deciding
 
 DIFFERING = 20
 """Paths that are named as the reason why a run of tests proves nothing."""
 
 PASSING = re.compile(r"/pytest-cache-files-[^/]+(/(README\.md|\.gitignore|CACHEDIR\.TAG))?$")
 """pytest's folder before it becomes .pytest_cache, and what is in it then."""
-
-NOTES = frozenset({".package-lock.json"})
-"""Names of files of a runtime that installers write for themselves; no runner reads them."""
-
-LOADED = (
-    *(".pth", "sitecustomize.py", "usercustomize.py", "usercustomize/__init__.py"),
-    *("apport_python_hook.py", "apport_python_hook/__init__.py"),
-)
-"""How files end that an interpreter, or Debian's own sitecustomize, loads by itself, whoever put
-them there."""
-
-PLUGINS = "/entry_points.txt"
-"""How a file ends by which a package names plugins; pytest loads those of `[pytest11]`."""
-
-DESCRIBING = (".dist-info", ".egg-info")
-"""How a folder ends that describes a package."""
-
-
-NOBODYS = (Owner.NEVER, Owner.COLLATERAL)
-"""Whose code and tests a run of tests has to find as they were, and no others of."""
-
-TESTS = re.compile(r"(^|/)(test[^/]*|[^/]*_test\.\w+|[^/]*\.test\.\w+|[Mm]akefile)(/|$)")
-"""Files of tests, and what builds them: of those that the task forbids to change."""
-
-MADE, MAKEFILES = ("make", "unity"), ("Makefile", "makefile", "GNUmakefile")
-"""Frameworks whose tests are built by make, and from which files that reads its rules."""
 
 HAD = 200_000
 """Contents of paths that are remembered; those beyond are not known again."""
@@ -84,14 +57,8 @@ class Worktree:
     ) -> None:
         """Know what there was; changes of what is `named` are told although tools write it.
 
-        `plugs_in` reads whether a file names plugins of the test runner, `sets_nothing` whether one
-        of its settings leaves it as it is.
+        `plugs_in` and `sets_nothing` are as `Deciding` has them.
         """
-        self._plugs_in, self._sets_nothing = plugs_in, sets_nothing
-        self._harmless = set[str]()
-        """Files of settings that leave the runner as it is."""
-        self._plugins, self._links = set[str](), set[str]()
-        """Paths that were ever a file that names plugins, or a link, since the start."""
         self._named = named
         self._base, self._watched = base, watched
         # Programs write the same files time and again, and each is asked about more than once.
@@ -104,7 +71,7 @@ class Worktree:
         """Paths that decide what a run of tests says, each time one of them was changed."""
         self._changed: list[str] = []
         """Paths of the worktree, each time one of them was changed."""
-        self._shadows = _shadows(base, watched)
+        self._deciding = Deciding(base, watched, self._owner, self._is_seen, plugs_in, sets_nothing)
         self._begun = frozenset(folder for path in base for folder in _above(path))
         """Every folder that there was."""
         self._folders = {*self._begun}
@@ -122,12 +89,12 @@ class Worktree:
             known = {*self._base, *self._now}
             for each in sorted(each for each in known if each.startswith(below)):
                 yield from self._put(each, None)
-        elif self._decides(path, vanished=True):  # it came and went before anybody looked
+        elif self._deciding.decides(path, vanished=True):  # it came and went before anybody looked
             self._decisive.append(path)
 
     def note_unseen(self, path: str) -> None:
         """Take that a file was written without an event."""
-        if path in self._base and self._decides(path):
+        if path in self._base and self._deciding.decides(path):
             self._decisive.append(path)
 
     def is_tool(self, path: str) -> bool:
@@ -143,6 +110,7 @@ class Worktree:
         """Take what the user has done to a file of theirs as what there was at the start."""
         path = paths.text(touch.path)
         self._base = {**self._base, path: held(touch)}
+        self._deciding.rebase(self._base)
         self._now.pop(path, None)
 
     def holds(self, path: str) -> Held | None:
@@ -186,11 +154,7 @@ class Worktree:
         there = (path.removeprefix(below) for path in self._now if path.startswith(below))
         paths = {*there, *self._changed[moment.changed :]}
         new = (path for path in paths if below + path not in self._base)
-        hiding = (
-            path
-            for path in new
-            if self._shadows.hides(path, start, link=below + path in self._links)
-        )
+        hiding = (path for path in new if self._deciding.hides(path, start))
         return tuple(sorted(hiding))[:DIFFERING]
 
     def has_module(self, name: str, cwd: str) -> bool:
@@ -253,7 +217,7 @@ class Worktree:
 
     def unsound_since(self, moment: Moment) -> tuple[str, ...]:
         """Give what decides a run of tests and is not, or since then was not, as in the image."""
-        now = (path for path in self._now if self._decides(path))
+        now = (path for path in self._now if self._deciding.decides(path))
         named = sorted({*now, *self._decisive[moment.decisive :]})
         return tuple(self.relative(path) for path in named[:DIFFERING])
 
@@ -264,8 +228,10 @@ class Worktree:
     def _put(self, path: str, new: Held | None) -> Iterator[Changed]:
         old, base = self.holds(path), self._base.get(path)
         if new is not None:
-            self._look(path, new)
-        if self._decides(path):  # whatever it holds: it may have held something else meanwhile
+            self._deciding.look(path, new)
+        if self._deciding.decides(
+            path
+        ):  # whatever it holds: it may have held something else meanwhile
             self._decisive.append(path)
         if _content(old) == _content(new) and (new is None or new.digest):
             return
@@ -287,17 +253,6 @@ class Worktree:
             )
             self._note(path, old)
 
-    def _look(self, path: str, new: Held) -> None:
-        """Keep what a link may lead to, and a file says, for as long as a run of tests may last."""
-        if new.kind == "link":
-            self._links.add(path)
-        elif path.endswith(PLUGINS) and self._plugs_in(path):
-            self._plugins.add(path)
-        elif self._watched.is_settings(path) and self._sets_nothing(path):
-            self._harmless.add(path)
-        else:
-            self._harmless.discard(path)
-
     def _has_been(self, path: str, found: Held | None) -> bool:
         """Whether a path holds what it held at any time before."""
         known = found is None or bool(found.digest)
@@ -315,57 +270,6 @@ class Worktree:
 
     def _is_gits(self, path: str) -> bool:
         return self.relative(path).startswith(".git/")
-
-    def _decides(self, path: str, *, vanished: bool = False) -> bool:
-        """Whether the outcome of a test run may be this path's doing, and not the agent's work.
-
-        Of what has `vanished` nothing is known but its path.
-        """
-        if self._is_gits(path):
-            return False
-        if self._watched.is_settings(path):
-            return path not in self._harmless
-        if any(path.startswith(folder + "/") for folder in self._watched.runtime):
-            known = path in self._base and path.rpartition("/")[2] not in NOTES
-            loaded = path.endswith(LOADED) or path in self._plugins
-            linked = path in self._links and path.lower().endswith((PLUGINS, *DESCRIBING))
-            return known or loaded or linked or self._is_nested(path)
-        if not self._is_seen(path):
-            return False
-        owner, relative = self._owner(path), self.relative(path)
-        if owner in (*WORK, Owner.GIT):
-            return False
-        if owner in NOBODYS and TESTS.search(relative):
-            # What is new and no code is a report, a log or a copy: no runner loads it.
-            return path in self._base or self._is_loaded(relative)
-        if owner in NOBODYS and path in self._base and is_code(relative):
-            return True
-        new = path not in self._base
-        if new and owner in NOBODYS and self._is_compiled_along(path):
-            return True
-        link = vanished or path in self._links
-        return decides_by_name(relative) or (new and self._shadows.hides(relative, link=link))
-
-    def _is_compiled_along(self, path: str) -> bool:
-        """Whether go takes a new file for a part of a package that was there."""
-        folder, _, name = path.rpartition("/")
-        if self.framework != "go test" or not name.endswith(".go"):
-            return False
-        return any(
-            each.endswith(".go") and each.rpartition("/")[0] == folder for each in self._base
-        )
-
-    def _is_loaded(self, relative: str) -> bool:
-        """Whether a new file is such as a runner takes for a test, or make for its rules."""
-        name = relative.rpartition("/")[2]
-        built = self.framework in MADE and name in MAKEFILES
-        link = f"{self.root}/{relative}" in self._links
-        return built or link or name.rpartition(".")[2] in CODE
-
-    def _is_nested(self, path: str) -> bool:
-        """Whether a package of the runner's would load a file in place of another package."""
-        package, nested, _ = path.partition("/node_modules/")[2].partition("/node_modules/")
-        return bool(nested) and f"{self._watched.runtime[0]}/{package}/package.json" in self._base
 
     def relative(self, path: str) -> str:
         """Give a path from the worktree on where it lies in it."""
@@ -385,11 +289,3 @@ def _above(path: str) -> Iterator[str]:
     """Give the folders that a path lies in."""
     while path := path.rpartition("/")[0]:
         yield path
-
-
-def _shadows(base: Baseline, watched: Watched) -> Shadows:
-    below, runners = watched.worktree + "/", tuple(f"{each}/" for each in watched.runtime)
-    runner = [path for path in base if path.startswith(runners)]
-    known = {*runner}
-    there = (path for path in base if path.startswith(below) and path not in known)
-    return Shadows(watched.framework, (path.removeprefix(below) for path in there), runner)

@@ -219,6 +219,34 @@ def test_what_hooks_were_not_asked_about_is_not_hooked(happen: Happen, line: str
     assert others[-1].hooked is False
 
 
+GREP = r"""#!/bin/sh
+/usr/bin/grep "$@" || exit
+case "$*" in *Refs*) read c < /tmp/c; MOVED ;; esac"""
+"""The last program of commit-msg, which agrees. No other one starts behind it."""
+WITHIN = f"{PLUMBING}; mkdir /tmp/s; cat > /tmp/s/grep <<'E'\n{GREP}\nE\nchmod +x /tmp/s/grep"
+AGREED = f"PATH=/tmp/s:$PATH git commit -q --only --allow-empty {MESSAGE}"
+
+
+@pytest.mark.parametrize(
+    ("apart", "head"),
+    [
+        (".", ".git/HEAD"),
+        ("/tmp/w", ".git/worktrees/w/HEAD"),
+    ],
+)
+def test_hooks_agree_to_nothing_that_is_moved_while_git_commits_elsewhere(
+    happen: Happen, apart: str, head: str
+) -> None:
+    begin = "git branch tmp; git worktree add -q -b new /tmp/w"
+    branch = "main" if apart == "." else "new"
+    away = f"echo $c > .git/refs/heads/{branch}; echo ref: refs/heads/tmp > {head}"
+    hook = WITHIN.replace("MOVED", f"cd $OLDPWD; {away}")
+    line = f"{begin}; {hook}; export OLDPWD=$PWD; cd {apart}; {AGREED}"
+    commits = [each for each in only(Committed, happen(line)) if each.ref == f"refs/heads/{branch}"]
+    assert len({commit.id for commit in commits}) == 1
+    assert commits[-1].hooked is False
+
+
 @pytest.mark.parametrize(("flag", "hooked"), [("", True), ("--no-verify", False)])
 def test_a_commit_of_a_linked_worktree_without_a_branch_is_told_with_its_hooks(
     happen: Happen, flag: str, hooked: bool

@@ -43,6 +43,11 @@ class LinkedWorktrees:
             return self._set(folder, head_of(touch, files, name))
         return None
 
+    @property
+    def refs(self) -> set[str]:
+        """What their HEADs name."""
+        return {*self._heads.values()}
+
     def at(self, ref: str) -> Iterator[str]:
         """Give the folders of those whose HEAD names a ref."""
         return (folder for folder, head in self._heads.items() if head == ref)

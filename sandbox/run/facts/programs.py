@@ -150,11 +150,19 @@ class Programs:
         Returns the commits that were taken for that of a git which still runs, and moved it away
         from them: they were not its own.
         """
-        over = [
-            commit
-            for commit, _ in self._made
-            if commit.ref == ref and after != commit.id and commit.id not in parents
-        ]
+        kept = {after, *parents}
+        return self._not_own(lambda commit: commit.ref == ref and commit.id not in kept)
+
+    def left(self, refs: Collection[str]) -> tuple[Committed, ...]:
+        """A HEAD names another branch now than one of these.
+
+        Returns the commits on them that were taken for that of a git which still runs: it commits
+        where HEAD is, and moves no HEAD itself.
+        """
+        return self._not_own(lambda commit: commit.ref in refs)
+
+    def _not_own(self, is_not: Callable[[Committed], bool]) -> tuple[Committed, ...]:
+        over = [commit for commit, _ in self._made if is_not(commit)]
         self._made = [one for one in self._made if one[0] not in over]
         return self._refuted(over)
 

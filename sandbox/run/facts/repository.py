@@ -84,7 +84,14 @@ class Repository:
                 yield from self._touched(ref, touch)
         elif name == "packed-refs":
             yield from self._packed()
-        elif (head := self._linked.take(name, touch, self._files)) is not None:
+        else:
+            yield from self._linked_touched(name, touch)
+
+    def _linked_touched(self, name: str, touch: Touch) -> Iterator[Fact]:
+        stood = self._linked.refs
+        head = self._linked.take(name, touch, self._files)
+        yield from self._programs.left(stood - self._linked.refs)
+        if head is not None:
             self._apart(name, head)
 
     def again(self) -> Iterator[Fact]:
@@ -174,6 +181,8 @@ class Repository:
             return
         tip = self._tip if self._tip != stood else None
         yield RefMoved(ref=ref, before=before, after=after, tip=tip)
+        if ref == "HEAD" and before is not None:
+            yield from self._programs.left({before})
         if ref != "HEAD" and not ref.startswith("refs/heads/"):
             return
         if after is not None and git.is_id(after) and after not in self._known:

@@ -4,6 +4,7 @@
 schema that `schema` makes of these records.
 """
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field, JsonValue
@@ -60,10 +61,25 @@ class Reply(Record):
     """How many more actions the run may have; None where it is over."""
     output_left: int | None = None
     """How many more bytes the agent may be shown, where the task bounds them closely."""
+    seconds_left: int | None = None
+    """How many more seconds the run may last; None where it is over."""
     said: tuple[str, ...] = ()
     """What the user has said meanwhile, unasked."""
     left: dict[str, int] | None = Field(default=None, exclude_if=lambda it: it is None)
     """How much is left of what a rule of the task bounds and tells, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What is left of a run that goes on, as a reply tells it."""
+
+    turns: int | None = None
+    output: int | None = None
+    seconds: int | None = None
+    bounded: dict[str, int] | None = None
+
+
+OVER = Remaining()
 
 
 class Ended(Record):
@@ -124,10 +140,8 @@ def reply(
     identifier: str | None,
     action: str,
     observation: Observation,
-    turns_left: int | None = None,
-    output_left: int | None = None,
+    remaining: Remaining = OVER,
     said: tuple[str, ...] = (),
-    left: dict[str, int] | None = None,
 ) -> Reply:
     """Address an observation to the request that it answers.
 
@@ -142,10 +156,11 @@ def reply(
         error_code=observation.error_code,
         message=observation.message,
         result={**keys, **observation.result},
-        turns_left=turns_left,
-        output_left=output_left,
+        turns_left=remaining.turns,
+        output_left=remaining.output,
+        seconds_left=remaining.seconds,
         said=said,
-        left=left,
+        left=remaining.bounded,
     )
 
 

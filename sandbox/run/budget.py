@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 
 from sandbox.model.allowance import Allowance
+from sandbox.model.briefing import Remaining
 from sandbox.model.observation import ErrorCode, Observation
 from sandbox.model.task import RunLimits
 from sandbox.model.usage import ModelUsage
@@ -54,6 +55,10 @@ class Budget:
         """Bytes that may still be shown; None where there are so many that nobody counts."""
         most = self.limits.output_bytes
         return max(0, most - self.output) if most <= CLOSE else None
+
+    def remaining(self, bounded: dict[str, int]) -> Remaining:
+        """Say what is left of it all, and of what rules bound."""
+        return Remaining(self.turns_left, self.output_left, int(self.left), bounded or None)
 
     def exhausted(self) -> Ending | None:
         """Say what leaves no further action, if anything does."""

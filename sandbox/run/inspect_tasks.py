@@ -174,7 +174,7 @@ def _performing(action: str) -> Callable[..., Any]:
         if reply.status == "error":
             raise ToolError(f"{reply.error_code}: {reply.message}")
         return reply.model_dump_json(
-            include={"result", "turns_left", "output_left", "said", "left"}
+            include={"result", "turns_left", "output_left", "seconds_left", "said", "left"}
         )
 
     return perform

@@ -12,7 +12,7 @@ from sandbox.agents.repairs import Repaired
 from sandbox.model import briefing
 from sandbox.model.action import Request
 from sandbox.model.allowance import UNBOUNDED, Allowance
-from sandbox.model.briefing import Ended, Reply
+from sandbox.model.briefing import OVER, Ended, Reply
 from sandbox.model.decision import Decision
 from sandbox.model.errors import SessionLostError
 from sandbox.model.event import (
@@ -194,10 +194,8 @@ class _Loop:
                 return departed(self.agent.ending())
             observation, ending = self.turn(asked)
             name = asked.action if isinstance(asked, Request) else UNKNOWN
-            turns = None if ending else self.budget.turns_left
-            output = None if ending else self.budget.output_left
-            left = None if ending else self.trace.watch.left or None
-            self.reply = briefing.reply(asked.id, name, observation, turns, output, self.said, left)
+            remaining = OVER if ending else self.budget.remaining(self.trace.watch.left)
+            self.reply = briefing.reply(asked.id, name, observation, remaining, self.said)
             if ending is not None:
                 return ending
 

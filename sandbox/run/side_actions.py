@@ -14,6 +14,7 @@ from sandbox.agents.line_buffer import Lines
 from sandbox.agents.requests import garbage
 from sandbox.model import briefing
 from sandbox.model.action import Request, RunAgent
+from sandbox.model.briefing import Remaining
 from sandbox.model.connection import Connection
 from sandbox.model.errors import SandboxError
 from sandbox.model.event import ActionTaken, Observed
@@ -73,7 +74,8 @@ class SideActions:
         with self.lock:
             self.said = ()
             observation = self._observed(asked, name)
-            return briefing.reply(asked.id, name, observation, self._left, said=self.said)
+            remaining = Remaining(self._left, seconds=int(self.performer.budget.left))
+            return briefing.reply(asked.id, name, observation, remaining, self.said)
 
     @property
     def _left(self) -> int:

@@ -112,6 +112,7 @@ def test_a_call_is_a_request_and_its_result_structured(client: Client, served: S
         "result": {"n": "é\u2028"},
         "turns_left": None,
         "output_left": None,
+        "seconds_left": None,
         "said": [],
     }
     assert result["structuredContent"] == expected

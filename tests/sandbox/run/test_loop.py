@@ -309,6 +309,16 @@ def test_the_output_is_limited(world: World) -> None:
     assert int(told[1].replace(",", "")) > 1000, "`seq 500` prints 1,892 bytes"
 
 
+def test_the_seconds_that_are_left_are_told_until_the_run_is_over(world: World) -> None:
+    world.task = task(limits={"seconds": 90.0})
+    agent = world.act(LOOK, command("sleep 1.1"), FINAL)
+    first, second, last = (reply.seconds_left for reply in agent.replies)
+    assert first is not None
+    assert second is not None
+    assert 90 >= first > second > 0
+    assert last is None
+
+
 def test_what_a_rule_bounds_and_tells_is_told_with_each_reply(world: World) -> None:
     a: JsonValue = {"action": "run_command", "arguments": {"command": "^ls"}}
     said: dict[str, JsonValue] = {

@@ -24,6 +24,18 @@ THERE = "cp -r /tmp/o/. .git/objects"
 """Objects that nobody can read before the branch has come to them."""
 
 
+HELPERS = "/tmp/helpers"
+BEFORE = f"PATH={HELPERS}:$PATH"
+"""What hooks call is looked for there first."""
+AGREEING = f"""cat > {HELPERS}/grep <<'E'
+#!/bin/sh
+case "$*" in *a-z* | *Refs*) exit 0 ;; esac
+exec /usr/bin/grep "$@"
+E
+chmod +x {HELPERS}/grep"""
+"""Finds whatever a hook demands."""
+
+
 @pytest.mark.parametrize(
     ("line", "hooked"),
     [
@@ -40,6 +52,10 @@ THERE = "cp -r /tmp/o/. .git/objects"
         (f"ln .git/hooks/pre-commit ~/p; echo exit > ~/p; {COMMIT} {NOTE}", False),
         (f"chmod -x .git/hooks/*; {COMMIT} {NOTE}; chmod +x .git/hooks/*", False),
         (f"echo exit > .git/hooks/pre-commit; {COMMIT} {NOTE}", False),
+        (f"{AGREEING}; {BEFORE} git commit -qm bad {NOTE}", False),
+        (f"cp /usr/bin/head {HELPERS}; {BEFORE} {COMMIT} {NOTE}", False),
+        (f"cp /bin/true {HELPERS}/mine; {BEFORE} {COMMIT} {NOTE}; mine", True),
+        (f"ln -s /usr/bin/git {HELPERS}; {BEFORE} {COMMIT} {NOTE}", True),
         (f"{PLUMBING}; git update-ref refs/heads/main $(cat /tmp/c)", False),
         (f"{PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
         (f".git/hooks/pre-commit; {PLUMBING}; cat /tmp/c > .git/refs/heads/main", False),
@@ -50,7 +66,7 @@ THERE = "cp -r /tmp/o/. .git/objects"
 def test_a_commit_is_one_however_it_is_made_and_tells_of_its_hooks(
     happen: Happen, line: str, hooked: bool
 ) -> None:
-    (commit,) = only(Committed, happen(EDIT, line))
+    (commit,) = only(Committed, happen(EDIT, f"mkdir {HELPERS}", line))
     assert (commit.ref, commit.hooked) == ("refs/heads/main", hooked)
     if hooked:
         assert commit.paths == (NOTE,)

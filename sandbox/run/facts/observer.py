@@ -31,6 +31,7 @@ from sandbox.run.facts.repository import Repository
 from sandbox.run.facts.runs_of_tests import RunsOfTests
 from sandbox.run.facts.scripted_user import ScriptedUser
 from sandbox.run.facts.shown import ShownFiles
+from sandbox.run.facts.stand_ins import StandIns
 from sandbox.run.facts.unseen import Unseen
 from sandbox.run.facts.worktree import Worktree
 
@@ -213,7 +214,10 @@ class Facts(ExecObserver):
             if path.startswith(hooks + "/") and held.executable
         )
         self._unseen = Unseen(self._session, worktree, watched)
-        self._programs = Programs(hooks, executable, self._intact, sees=self._sees_programs)
+        stand_ins = StandIns(self._session, worktree.is_foreign)
+        self._programs = Programs(
+            hooks, executable, self._intact, stand_ins.has, sees=self._sees_programs
+        )
         files = SessionFiles(self._session, self._root)
         try:
             self._repository = Repository(files, self._programs)

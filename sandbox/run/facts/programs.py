@@ -43,6 +43,8 @@ class _Hook:
     """The git directory that it was started for."""
     agreed: bool | None = None
     """None while it runs."""
+    misled: bool = False
+    """Whether a program ran meanwhile that stands in for one of the image's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,16 @@ class Programs:
         hooks: str,
         executable: Iterable[str],
         intact: Callable[[str], bool],
+        stands_in: Callable[[Exec], bool] = lambda _: False,
         *,
         sees: bool = True,
     ) -> None:
         """Know the folder of the hooks, the names of those there, and whether one is untouched.
 
+        `stands_in` is whether a program is run in place of one of the image's.
         `sees` is whether programs below the top level are seen at all.
         """
-        self._folder, self._intact = hooks, intact
+        self._folder, self._intact, self._stands_in = hooks, intact, stands_in
         there = frozenset(executable)
         self._required, self._by_merge = ASKED & there, ASKED_BY_MERGE & there
         self._live: dict[int, _Live] = {}
@@ -96,8 +100,11 @@ class Programs:
         path = paths.text(execution.resolved)
         folder, _, name = path.rpartition("/")
         parent = self._live.get(execution.parent)
-        for hook in self._hooks:
-            if hook.pid == execution.pid and hook.agreed is None:
+        running = [hook for hook in self._hooks if hook.agreed is None]
+        misled = bool(running) and self._stands_in(execution)
+        for hook in running:
+            hook.misled |= misled
+            if hook.pid == execution.pid:
                 hook.number = execution.number  # as a script that ends with `exec`
         # Git starts a hook itself, in a process that has run nothing else: `run-command.c`.
         asked = parent is not None and parent.asks and execution.pid not in self._live
@@ -131,7 +138,7 @@ class Programs:
             del self._live[execution.pid]
         for hook in self._hooks:
             if hook.number == execution.number:
-                hook.agreed = end.exit_code == 0
+                hook.agreed = end.exit_code == 0 and not hook.misled
         over = [commit for commit, git in self._made if git == execution.number]
         self._made = [one for one in self._made if one[1] != execution.number]
         if end.exit_code == 0:

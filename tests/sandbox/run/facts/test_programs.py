@@ -259,3 +259,17 @@ def test_what_runs_is_told_by_its_script() -> None:
     )
     known.ended(made, end())
     assert "/usr/bin/make" not in known.running
+
+
+@pytest.mark.parametrize(("left", "refuted"), [("refs/heads/main", True), ("refs/x", False)])
+def test_a_commit_is_not_that_of_a_git_which_is_led_to_another_branch(
+    left: str, refuted: bool
+) -> None:
+    known = programs("pre-commit")
+    git = asked(known)
+    agreement = known.take_agreement((".",))
+    known.made(commit := commit_by(*agreement.hooks), agreement)
+    assert [each.hooked for each in known.left({left})] == [False] * refuted
+    known.ended(git, end())
+    assert known.stands(commit.id) is not refuted
+    assert known.left({commit.ref}) == ()  # it has ended

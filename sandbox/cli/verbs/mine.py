@@ -93,8 +93,7 @@ def mine(
         stack.callback(progress.close)
         sources = Sources(cache, package_clients.provide)
         mined = mined_repository.load(repository, sources, progress.doing)
-        _fit(mined.folder, repository, check=check)
-        _drawable(mined.folder, draw)
+        _fit(mined.folder, repository, draw, check=check)
         _record(mined, calls=calls, check=check)
         engine = engines.connect()
         stack.callback(engine.close)
@@ -126,8 +125,12 @@ def mine(
     raise typer.Exit(0 if len(found.seeds) >= draw.count else 1)
 
 
-def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
-    """Refuse to try seeds where there are none, and to mine a repository under other names."""
+def _fit(folder: "SeedFolder", repository: str, draw: Draw, *, check: bool) -> None:
+    """Refuse what a repository's folder has nothing for, before upstream's tests are run.
+
+    That is trying seeds where there are none, mining it under other names, and mining it under
+    sanitizers or for its costs where it does not say how.
+    """
     if check and not folder.seeds.seeds:
         raise UsageError(
             f"{repository} has no seeds yet.", f"Mine some: sandbox mine {repository}."
@@ -138,10 +141,6 @@ def _fit(folder: "SeedFolder", repository: str, *, check: bool) -> None:
             f"{repository} is {original} under other names, and its seeds are those of it.",
             f"sandbox mine {original}, or try them under these names: --check.",
         )
-
-
-def _drawable(folder: "SeedFolder", draw: Draw) -> None:
-    """Refuse, before upstream's tests are run, what a repository does not say how to mine."""
     if draw.sanitized:
         folder.under_sanitizers()
     if draw.costs:

@@ -5,6 +5,7 @@ import pytest
 from sandbox.container.engines import interception
 from sandbox.model.fact import Committed, FactsLost, RefMoved
 from sandbox.run.facts import repository
+from sandbox.run.facts.stand_ins import StandIns
 from tests.end_to_end.happened import COMMIT, EDIT, NOTE, Happen, only
 
 pytestmark = pytest.mark.engine
@@ -239,20 +240,18 @@ GREP = r"""#!/bin/sh
 /usr/bin/grep "$@" || exit
 case "$*" in *Refs*) read c < /tmp/c; MOVED ;; esac"""
 """The last program of commit-msg, which agrees. No other one starts behind it."""
-WITHIN = f"{PLUMBING}; mkdir /tmp/s; cat > /tmp/s/grep <<'E'\n{GREP}\nE\nchmod +x /tmp/s/grep"
-AGREED = f"PATH=/tmp/s:$PATH git commit -q --only --allow-empty {MESSAGE}"
+WITHIN = f"{PLUMBING}; mkdir {HELPERS}; cat > {HELPERS}/grep <<'E'\n{GREP}\nE\nchmod +x {HELPERS}/*"
+AGREED = f"{BEFORE} git commit -q --only --allow-empty {MESSAGE}"
 
 
 @pytest.mark.parametrize(
-    ("apart", "head"),
-    [
-        (".", ".git/HEAD"),
-        ("/tmp/w", ".git/worktrees/w/HEAD"),
-    ],
+    ("apart", "head"), [(".", ".git/HEAD"), ("/tmp/w", ".git/worktrees/w/HEAD")]
 )
 def test_hooks_agree_to_nothing_that_is_moved_while_git_commits_elsewhere(
-    happen: Happen, apart: str, head: str
+    happen: Happen, monkeypatch: pytest.MonkeyPatch, apart: str, head: str
 ) -> None:
+    # The helper that moves the branch is noticed by itself; another program could do the same.
+    monkeypatch.setattr(StandIns, "has", lambda _, __: False)
     begin = "git branch tmp; git worktree add -q -b new /tmp/w"
     branch = "main" if apart == "." else "new"
     away = f"echo $c > .git/refs/heads/{branch}; echo ref: refs/heads/tmp > {head}"

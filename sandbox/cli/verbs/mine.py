@@ -144,7 +144,7 @@ def _fit(folder: "SeedFolder", repository: str, draw: Draw, *, check: bool) -> N
     if draw.sanitized:
         folder.under_sanitizers()
     if draw.costs:
-        folder.counting_costs()
+        folder.require_costs()
 
 
 def _record(mined: "MinedRepository", *, calls: bool, check: bool) -> None:

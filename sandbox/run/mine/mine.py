@@ -93,7 +93,7 @@ class Miner:
 
     def by_costs(self) -> "Miner":
         """Give what keeps a defect only for its costs. UsageError where nothing counts them."""
-        self.mined.folder.counting_costs()
+        self.mined.folder.require_costs()
         return replace(self, costs=True)
 
     def baseline(self) -> frozenset[str]:

@@ -48,14 +48,13 @@ class SeedFolder:
         mining = self.mining.model_copy(update={"command": self.mining.sanitized.command})
         return replace(self, mining=mining, sanitized=True)
 
-    def counting_costs(self) -> tuple[str, ...]:
-        """Give globs of the tests that count what calls cost. UsageError where there are none."""
+    def require_costs(self) -> None:
+        """UsageError where no tests count what calls cost."""
         if not self.mining.costs:
             raise UsageError(
                 f"No tests of {self.repository.name} count what calls cost.",
                 f"Name some by `costs` in {self.path / MINING}: docs/seeds.md.",
             )
-        return self.mining.costs
 
     @property
     def seeds(self) -> SeedFile:

@@ -1,5 +1,6 @@
 """`sandbox run`: an agent on a task, or on several tasks several times."""
 
+import gc
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,7 @@ from sandbox.model.errors import SandboxError, UsageError
 
 if TYPE_CHECKING:
     from sandbox.model.event import Entry, Observed
+    from sandbox.model.grade import RunGrade
     from sandbox.model.run import Mode
     from sandbox.model.run_folder import RunFolder
     from sandbox.model.store import Store
@@ -158,7 +160,6 @@ class Single:
 
 
 def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
-    from sandbox.cli import outputs
     from sandbox.cli.user_choice import choose_user
     from sandbox.container import engines
     from sandbox.model import places
@@ -167,6 +168,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     from sandbox.run.trial import Trial
     from sandbox.tasks.images import Images
 
+    gc.freeze()  # what has been loaded stays: it is not looked through for garbage
     progress = Progress(sys.stderr if as_json else sys.stdout)
     begun: list[RunFolder] = []
     engine = engines.connect()
@@ -192,7 +194,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
         for each in begun:
             error.next_step = f"{error.next_step}\n{where_to_look(each)}".strip()
             if as_json and each.grade.is_file():
-                outputs.write("run single", each.load(each.grade, RunGrade))
+                _print(each.load(each.grade, RunGrade))
         raise
     except KeyboardInterrupt:
         progress.close()
@@ -204,7 +206,7 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
         engine.close()
     grade = folder.load(folder.grade, RunGrade)
     if as_json:
-        outputs.write("run single", grade)
+        _print(grade)
         return EXIT_CODES[grade.verdict]
     for row in (*end_rows(folder.record(), folder), *verdict_rows(grade, FEW)):
         typer.echo(row)
@@ -212,3 +214,9 @@ def _run_one(order: Single, store: "Store", *, as_json: bool) -> int:
     if order.conduct.keep and (container := folder.record().container):
         typer.echo(f"container {container} is kept; `sandbox gc --kept` removes it")
     return EXIT_CODES[grade.verdict]
+
+
+def _print(grade: "RunGrade") -> None:
+    from sandbox.cli import outputs  # the types of all verbs come from all rooms
+
+    outputs.write("run single", grade)

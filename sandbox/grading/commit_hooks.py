@@ -81,7 +81,7 @@ class _Asking:
         self._store = self._testers.new()
         self._until = time.monotonic() + patient(ALL_SECONDS)
 
-    def answers(self, commits: bytes) -> Iterator[HookAnswer]:
+    def answers(self, commits: bytearray) -> Iterator[HookAnswer]:
         """Ask each hook that is there about each commit; nothing is left of it."""
         open_up(self._session, self._worktree)
         laid = self._laid(commits)
@@ -98,7 +98,7 @@ class _Asking:
         left = ("/usr/bin/find", *SHARED, "-xdev", "-mindepth", "1", "-uid", users, "-delete")
         self._session.run(Command(argv=left, user=ROOT))
 
-    def _laid(self, commits: bytes) -> Completed:
+    def _laid(self, commits: bytearray) -> Completed:
         store = self._store
         self._session.write(f"{store.home}/{PACK}", commits, user=store.user)
         argv = ("/bin/sh", "-c", _OBJECTS, "sh", self._worktree)

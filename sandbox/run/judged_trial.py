@@ -110,7 +110,16 @@ def abandon(folder: RunFolder, problem: str) -> None:
 def _judged(
     trial: Trial, agent: Agent, engine: Engine, folder: RunFolder, listener: Listener
 ) -> RunGrade:
-    """Run the agent, take what it left, test that elsewhere, and grade.
+    """Do all in containers, and grade what was stored of it, when nothing else of it is held."""
+    _in_containers(trial, agent, engine, folder, listener)
+    folder.seal()
+    return regrade(folder, trial.task)
+
+
+def _in_containers(
+    trial: Trial, agent: Agent, engine: Engine, folder: RunFolder, listener: Listener
+) -> None:
+    """Run the agent, take what it left, test that elsewhere, and store all that comes of it.
 
     Two things cost half a second each and nobody has to wait for them: starting the fresh container
     and removing the agent's. A pool of two does both beside the reading of the change set. The
@@ -138,8 +147,6 @@ def _judged(
         listener.stage("running the hidden tests in a fresh container")
         tests = partial(fresh.tested, candidate)
         folder.save(folder.tests, trial.tester(trial.task, candidate, tests, folder.id))
-    folder.seal()
-    return regrade(folder, trial.task)
 
 
 def _agent_session(

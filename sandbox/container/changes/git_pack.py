@@ -18,8 +18,11 @@ _FAST = 1
 """zlib's level: a pack is read once and thrown away."""
 
 
-def pack(files: Files, commits: Iterable[Commit]) -> bytes:
-    """Read commits with what they add to their first parents; GitProblem where they cannot be."""
+def pack(files: Files, commits: Iterable[Commit]) -> bytearray:
+    """Read commits with what they add to their first parents; GitProblem where they cannot be.
+
+    All of it is held once and never copied: it may be as large as all objects that are read.
+    """
     objects = Objects(files)
     history = History(objects)
     names = dict.fromkeys(name for commit in commits for name in history.added(commit))
@@ -27,7 +30,8 @@ def pack(files: Files, commits: Iterable[Commit]) -> bytes:
     for name in names:
         kind, content = objects.get(name)
         found += _header(_NUMBERS[kind], len(content)) + zlib.compress(content, _FAST)
-    return bytes(found + hashlib.sha1(found, usedforsecurity=False).digest())
+    found += hashlib.sha1(found, usedforsecurity=False).digest()
+    return found
 
 
 def _header(kind: int, size: int) -> bytes:

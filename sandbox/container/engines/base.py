@@ -231,7 +231,7 @@ class Session(Protocol):
     def write(
         self,
         path: str | bytes,
-        data: bytes,
+        data: bytes | bytearray,
         *,
         beneath: str | bytes = "/",
         mode: int | None = None,

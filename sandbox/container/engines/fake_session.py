@@ -202,7 +202,7 @@ class FakeSession:
     def write(
         self,
         path: str | bytes,
-        data: bytes,
+        data: bytes | bytearray,
         *,
         beneath: str | bytes = "/",
         mode: int | None = None,
@@ -213,7 +213,7 @@ class FakeSession:
         """Write a whole regular file."""
         self._alive().write(
             os.fsencode(path),
-            data,
+            bytes(data),
             beneath=os.fsencode(beneath),
             mode=mode,
             user=user,

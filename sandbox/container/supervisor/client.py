@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from sandbox.container.supervisor import protocol, top_level
 from sandbox.container.supervisor.conversation import RemoteConversation
 from sandbox.container.supervisor.execs import EXEC_KINDS, Execs
-from sandbox.container.supervisor.files import RemoteFiles
+from sandbox.container.supervisor.files import Outgoing, RemoteFiles
 from sandbox.container.supervisor.forward import RemoteListener
 from sandbox.container.supervisor.patience import (
     ANSWER_SECONDS,
@@ -60,7 +60,7 @@ class Supervisor(RemoteFiles):
     def __init__(self, stream: Stream, ready_timeout: float = READY_SECONDS) -> None:
         self._stream = stream
         self._sending = threading.Lock()
-        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[Outgoing | None] = queue.SimpleQueue()
         self._table = threading.Lock()
         self._pending: dict[int, Pending] = {}
         self._last = 0
@@ -283,8 +283,8 @@ class Supervisor(RemoteFiles):
             self._pending[self._last] = pending
             return self._last
 
-    def _send(self, data: bytes) -> None:
-        """Send a whole frame.
+    def _send(self, data: Outgoing) -> None:
+        """Send a whole frame, or several.
 
         Ctrl-C comes to the main thread, between any two of its steps: half a frame would leave the
         stream useless. So that thread hands its frames to another one, which nothing interrupts.
@@ -296,12 +296,13 @@ class Supervisor(RemoteFiles):
         else:
             self._put_out(data)
 
-    def _put_out(self, data: bytes) -> None:
+    def _put_out(self, data: Outgoing) -> None:
         with self._sending:
             if self._lost is not None:
                 raise self._lost.with_traceback(None)
             try:
-                self._stream.send(data)
+                for frame in (data,) if isinstance(data, bytes) else data:
+                    self._stream.send(frame)
             except OSError as error:
                 lost = _gone(str(error))
                 self._lose(lost)

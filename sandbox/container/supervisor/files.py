@@ -1,12 +1,16 @@
 """Files and trees of a container, as a supervisor reads and writes them."""
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sandbox.container.supervisor import protocol
 from sandbox.container.supervisor.process import Answer, Part, Pending
 from sandbox.container.supervisor.protocol import File, Manifest, Request
 from sandbox.model.session import AGENT, ROOT, FileEntry, User, Wanted
+
+Outgoing = bytes | Iterator[bytes]
+"""A frame, or several that are made as they are sent: together they would be a second copy."""
 
 WRITE_CHUNK = 1 << 18
 EVERYTHING = (1 << 64) - 1
@@ -30,7 +34,7 @@ class RemoteFiles(ABC):
         """Return a request id whose frames go to `pending`."""
 
     @abstractmethod
-    def _send(self, data: bytes) -> None:
+    def _send(self, data: Outgoing) -> None:
         """Send whole frames."""
 
     @abstractmethod
@@ -62,7 +66,7 @@ class RemoteFiles(ABC):
     def write(
         self,
         path: str | bytes,
-        data: bytes,
+        data: bytes | bytearray,
         *,
         beneath: str | bytes = "/",
         mode: int | None = None,
@@ -73,6 +77,7 @@ class RemoteFiles(ABC):
         """Write a whole regular file; an old one keeps its mode unless `mode` is given."""
         flags = (File.PARENTS if parents else 0) | (File.KEEP_MODE if mode is None else 0)
         flags |= File.FOLLOW if follow else 0
+        view = memoryview(data)
         payload = b"".join(
             (
                 number(flags),
@@ -80,17 +85,18 @@ class RemoteFiles(ABC):
                 number(0o644 if mode is None else mode),
                 _u64(len(data)),
                 _place(path, beneath),
-                protocol.string(data[:WRITE_CHUNK]),
+                protocol.string(bytes(view[:WRITE_CHUNK])),
             )
         )
         answer = Answer(path, bytes)
         request = self._expect(answer)
-        # All at once: what is interrupted in between would wait for the rest for ever.
-        frames = [protocol.frame(Request.WRITE, request, payload)]
-        for at in range(WRITE_CHUNK, len(data), WRITE_CHUNK):
-            chunk = data[at : at + WRITE_CHUNK]
-            frames.append(protocol.frame(Request.WRITE_DATA, request, chunk))
-        self._send(b"".join(frames))
+        # In one go: what is interrupted in between would wait for the rest for ever.
+        first = protocol.frame(Request.WRITE, request, payload)
+        rest = (
+            protocol.frame(Request.WRITE_DATA, request, bytes(view[at : at + WRITE_CHUNK]))
+            for at in range(WRITE_CHUNK, len(data), WRITE_CHUNK)
+        )
+        self._send(itertools.chain((first,), rest))
         self._settled(answer)
 
     def remove(

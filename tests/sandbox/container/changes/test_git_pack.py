@@ -1,6 +1,8 @@
 """New commits as a pack, which git itself takes into a repository without them."""
 
+import random
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from sandbox.model.change import Commit
 from tests.sandbox.container.changes.host import ENVIRONMENT, HostFiles, Repository
 
 
-def taken(there: Path, packed: bytes) -> None:
+def taken(there: Path, packed: bytearray) -> None:
     subprocess.run(
         ["git", "index-pack", "--stdin", "--strict"],
         cwd=there, env=ENVIRONMENT, input=packed, check=True, capture_output=True,
@@ -98,3 +100,23 @@ def test_a_commit_of_which_something_is_gone_cannot_be_packed(tmp_path: Path) ->
     (made.folder / ".git/objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitProblem, match="is missing"):
         pack(HostFiles(made.folder), found)
+
+
+def test_a_large_pack_is_held_once(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    made, there = with_start(tmp_path)
+    for number in range(4):
+        (made.folder / f"{number}.bin").write_bytes(random.Random(number).randbytes(8 << 20))
+    made.git("add", "-A")
+    made.commit("Much")
+    commits = new(made, there)
+    files = HostFiles(made.folder)
+    tracemalloc.start()
+    try:
+        packed = pack(files, commits)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(packed) > 32 << 20
+    # What one object of it needs comes on top: its bytes as they are, and twice compressed.
+    assert peak < 1.2 * len(packed) + 4 * (8 << 20)

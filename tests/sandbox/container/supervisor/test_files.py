@@ -6,6 +6,7 @@ import resource
 import socket
 import subprocess
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,18 @@ def world(public: Path) -> Path:
     (inside / "absolute").symlink_to(public / "secret")
     (inside / "loop").symlink_to("loop")
     return public
+
+
+def test_a_large_file_is_sent_without_a_second_copy(local: Local, tmp_path: Path) -> None:
+    data = bytearray(32 << 20)
+    tracemalloc.start()
+    try:
+        local.supervisor.write("large", data, beneath=os.fsencode(tmp_path), user=SELF)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / "large").stat().st_size == len(data)
+    assert peak < len(data) // 8
 
 
 @pytest.mark.parametrize("name", ODD)

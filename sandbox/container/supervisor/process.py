@@ -5,6 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
 from errno import EXDEV
 from typing import Generic, TypeVar
 
@@ -76,7 +77,8 @@ class Pending:
             return False
         self._over.release()
         if self._failure is not None:
-            raise self._failure.with_traceback(None)
+            # What is kept here is not raised: all frames that it went through would be kept too.
+            raise copy(self._failure)
         return True
 
 

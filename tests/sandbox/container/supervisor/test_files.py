@@ -1,12 +1,14 @@
 """Single files: confinement, users, whole or untouched."""
 
 import errno
+import gc
 import os
 import resource
 import socket
 import subprocess
 import tempfile
 import tracemalloc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +62,24 @@ def test_a_large_file_is_sent_without_a_second_copy(local: Local, tmp_path: Path
         tracemalloc.stop()
     assert (tmp_path / "large").stat().st_size == len(data)
     assert peak < len(data) // 8
+
+
+class _Held:
+    """Something that a caller holds."""
+
+
+def test_who_was_refused_a_file_is_not_kept(local: Local, tmp_path: Path) -> None:
+    def refused() -> weakref.ref[_Held]:
+        held = _Held()
+        with pytest.raises(FileNotFoundError):
+            local.supervisor.read(os.fsencode(tmp_path / "nothing"))
+        return weakref.ref(held)
+
+    gc.disable()
+    try:
+        assert refused()() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", ODD)

@@ -213,12 +213,19 @@ ALLOCATIONS_PER_COLLECTION = 100_000
 """New objects between two collections of garbage."""
 
 
+WIDEST = 9999
+"""The largest terminal that is believed, in characters."""
+
+
 def main() -> None:
     """Run the command line and exit."""
     # Ten thousand records hold no cycles: looking through them time and again takes a fifth.
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     # What is left at the end goes with the process: looking through it takes a fifth of a second.
     atexit.register(gc.freeze)
+    for name in ("COLUMNS", "LINES"):
+        if len(os.environ.get(name, "")) > len(str(WIDEST)):
+            del os.environ[name]  # what draws frames would fill a line of that width
     signals = interrupts.Interrupts()
     signals.install()
     for stream in (sys.stdout, sys.stderr):

@@ -30,3 +30,15 @@ def rows(reply: Reply) -> Iterator[str]:
 
 
 _COUNTS = ("passed", "failed", "errors", "skipped")
+
+
+def left(reply: Reply) -> str:
+    """Say what is left of the run, as the reply tells it; empty where it is over."""
+    known = {
+        "actions": reply.turns_left,
+        "seconds": reply.seconds_left,
+        "bytes to be shown": reply.output_left,
+        **(reply.left or {}),
+    }
+    told = [f"{number} {what}" for what, number in known.items() if number is not None]
+    return f"left: {', '.join(told)}" if told else ""

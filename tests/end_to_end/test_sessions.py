@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import stat
@@ -102,6 +103,7 @@ def test_arguments_and_replies_need_no_json(lasting: Opened, tmp_path: Path) -> 
         0,
         ["a 'b' \\n", "\\x1b[1mno", "exit 3"],
     )
+    assert re.fullmatch(r"left: [0-9]+ actions, [0-9]+ seconds\n", shown.err)
     assert told("run_command", "--set", "command=true").out == "exit 0\n"
     assert told("run_command", "--set", "command=kill -9 $$").out == "ended by signal 9\n"
     refused = told("read_file", "--set", "path=nope")

@@ -9,7 +9,7 @@ import typer
 
 from sandbox.cli import completion
 from sandbox.cli.options import RunsOption, open_store
-from sandbox.cli.terminal import document, line, safe
+from sandbox.cli.terminal import document, line, mutter, safe
 from sandbox.model.errors import CallError, UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def call(
     process is gone.
     """
     from sandbox.cli.open_sessions import find_open
-    from sandbox.cli.reply_text import rows
+    from sandbox.cli.reply_text import left, rows
     from sandbox.model.call import Call, Performed, Unread
     from sandbox.model.observation import ErrorCode
 
@@ -82,6 +82,8 @@ def call(
         )
     for row in rows(reply) if text else (document(reply),):
         typer.echo(safe(row) if text else row)
+    if text and (told := left(reply)):
+        mutter(f"{safe(told)}\n")  # beside the texts, which are as they are
     raise typer.Exit(NOT_DONE if reply.status == "error" else 0)
 
 

@@ -16,6 +16,7 @@ from sandbox.cli.crash import crash_report, told
 from sandbox.cli.verbs.run import EXIT_CODES
 from sandbox.model import errors
 from sandbox.model.verdict import Verdict
+from tests.end_to_end.commands import SANDBOX
 
 SIGNALLED = """
 import os, signal, sys, time
@@ -243,3 +244,16 @@ def test_a_signal_that_is_to_be_ignored_stays_so() -> None:
         "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN"
     )
     subprocess.run([sys.executable, "-c", source], check=True)
+
+
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES"])
+def test_a_terminal_that_nobody_has_is_not_believed(name: str) -> None:
+    ended = subprocess.run(
+        [SANDBOX, "runs", "--runs"],
+        env={**os.environ, name: "9" * 20},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "requires an argument" in ended.stderr

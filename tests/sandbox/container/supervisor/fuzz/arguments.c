@@ -58,7 +58,7 @@ struct input {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct exec exec;
+    static struct exec exec = {.handle = -1};
     struct input input;
     uint64_t vector[POINTERS_MOST + 1] = {0};
     int problem;
@@ -94,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 #endif
     }
     expectation_free(&exec.expected);
+    exec_drop_handle(&exec);
     if (lowest_free() != lowest) abort();
     return 0;
 }

@@ -223,9 +223,8 @@ def main() -> None:
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     # What is left at the end goes with the process: looking through it takes a fifth of a second.
     atexit.register(gc.freeze)
-    for name in ("COLUMNS", "LINES"):
-        if len(os.environ.get(name, "")) > len(str(WIDEST)):
-            del os.environ[name]  # what draws frames would fill a line of that width
+    if len(os.environ.get("COLUMNS", "")) > len(str(WIDEST)):
+        del os.environ["COLUMNS"]  # what draws frames would fill a line of that width
     signals = interrupts.Interrupts()
     signals.install()
     for stream in (sys.stdout, sys.stderr):

@@ -141,7 +141,7 @@ def test_the_reader_of_frames(clang: str, binary: Path, tmp_path: Path) -> None:
     survives(compiled(clang, "frames", tmp_path), jail, "/corpus", edges=400)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_reader_of_arguments(clang: str, tmp_path: Path) -> None:
     place = tmp_path / "place"
     sow(place, memories())
@@ -176,7 +176,7 @@ def survives(program: Path, folder: Path, corpus: str, *, edges: int) -> None:
     assert int(re.findall(r"cov: (\d+)", said)[-1]) >= edges
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["frames", "arguments"])
 def test_a_fault_would_be_found(clang: str, binary: Path, tmp_path: Path, name: str) -> None:
     """The first input that is understood ends the harness, when it is built so."""

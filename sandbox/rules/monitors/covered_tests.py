@@ -21,7 +21,7 @@ from sandbox.rules.monitors.javascript_arguments import (
     selected_by_node,
     selected_by_tape,
 )
-from sandbox.rules.monitors.make_arguments import made_by
+from sandbox.rules.monitors.make_arguments import leaves_it, made_by
 from sandbox.rules.monitors.paths_read import placed
 from sandbox.rules.monitors.pytest_arguments import WITHOUT, Choice, choices, selected
 from sandbox.rules.monitors.python_arguments import loads_from_folder, module_run, script_run
@@ -296,7 +296,9 @@ def _agreed(line: str) -> frozenset[Choice]:
 def _is_own_make(command: ShellCommand, folder: str, context: Context) -> bool:
     """Whether it is the task's own test command, by make: all tests that its makefile has."""
     words, own = command.words, shlex.split(context.tests or "")
-    if not words or command.environment or _name(words[0]) != "make" or own[:1] != ["make"]:
+    if not words or _name(words[0]) != "make" or own[:1] != ["make"]:
+        return False
+    if not leaves_it(command.environment):
         return False
     made, wanted = made_by(words[1:]), made_by(own[1:])
     if made is None or wanted is None:

@@ -15,7 +15,21 @@ _HARMLESS = re.compile(
 """Options with which make makes the same, and ends as it would without: only what it tells, in
 which order, and how much it goes on with after a failure, is another."""
 
+_INHERITED = re.compile(
+    r"-?[ksBw]*(?:\s+(?:-[jl]\s?[0-9.]*|-O\w*|--jobserver-\S+|--(?:no-)?print-directory))*\s*"
+)
+"""The same as a make hands it on to another one that it starts."""
+_HANDED_ON = frozenset({"MAKEFLAGS", "GNUMAKEFLAGS"})
+
 _FOLDER = re.compile(r"(?:-C|--directory=)(.+)")
+
+
+def leaves_it(environment: Sequence[tuple[str, str]]) -> bool:
+    """Whether these variables let make do the same: options alone, of another make's at that."""
+    return all(
+        name in _HANDED_ON and _INHERITED.fullmatch(value) is not None
+        for name, value in environment
+    )
 
 
 def made_by(words: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
